@@ -1,0 +1,4 @@
+//! Learnable image-augmentation policies.
+mod math;
+pub mod random;
+pub mod simd;
