@@ -1,0 +1,39 @@
+//! The distributions a policy is drawn from, for one image at a time, with the noise as an argument.
+//!
+//! Every sampler is a function of parameters and noise, and its pullback stands beside it: a cotangent of the sample in,
+//! the gradient to the parameters out, the noise held fixed. Pullbacks *add* to the gradient they are given. Matrices
+//! over transformations and layers are `[N, K]`, row after row.
+
+mod application;
+mod assignment;
+mod magnitude;
+mod sinkhorn;
+mod softmax;
+
+pub use application::{sample_application, sample_application_pullback};
+pub use assignment::{Assigner, assign_column_maximum};
+pub use magnitude::{Bounds, Gaussian};
+pub use sinkhorn::{PAD, Sinkhorn};
+pub use softmax::{log_softmax, log_softmax_pullback};
+
+use crate::math::exp;
+
+crate::simd::versions! {
+    /// soft = exp(log soft).
+    pub fn soft_from_log(log_soft: &[f32], soft: &mut [f32]) {
+        for (soft, &log) in soft.iter_mut().zip(log_soft) {
+            *soft = exp(log);
+        }
+    }
+}
+
+/// The index of the largest value, the first of several.
+pub(crate) fn largest(values: impl IntoIterator<Item = f32>) -> usize {
+    let mut best = (0, f32::NEG_INFINITY);
+    for (index, value) in values.into_iter().enumerate() {
+        if value > best.1 {
+            best = (index, value);
+        }
+    }
+    best.0
+}

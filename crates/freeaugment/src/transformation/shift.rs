@@ -1,0 +1,252 @@
+//! Transformations that move every row along x, or every column along y, by a distance proportional to m: shears and
+//! translations. A line is shifted as a whole, so both neighbours of every pixel lie in two contiguous rows and the
+//! blend needs no gather.
+
+use super::pointwise::{LANES, clamp01, fold};
+use super::{Definition, Kernel};
+use crate::image::Image;
+use crate::work::{Scratch, grown};
+
+/// The direction in which lines move.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Axis {
+    /// Rows move along x.
+    X,
+    /// Columns move along y.
+    Y,
+}
+
+/// A transformation that reads line l at `position - m·distance(l)`.
+pub(super) struct Shifted {
+    pub(super) definition: Definition,
+    pub(super) axis: Axis,
+    pub(super) distance: fn(Image<'_>, usize) -> usize,
+}
+
+/// How far each line moves: by `whole` pixels and a `fraction` of one. `slope` is minus the derivative to m.
+struct Lines<'a> {
+    whole: &'a mut [i32],
+    fraction: &'a mut [f32],
+    slope: &'a mut [f32],
+    rows: &'a mut [f32],
+}
+
+impl Shifted {
+    fn lines<'a>(&self, image: Image<'_>, m: f32, scratch: &'a mut Scratch) -> Lines<'a> {
+        let count = if self.axis == Axis::X { image.height } else { image.width };
+        let lines = Lines {
+            whole: grown(&mut scratch.offsets, count),
+            fraction: grown(&mut scratch.fractions, count),
+            slope: grown(&mut scratch.slopes, count),
+            rows: grown(&mut scratch.rows, 4 * image.width + 2),
+        };
+        for l in 0..count {
+            let distance = (self.distance)(image, l) as f64;
+            let offset = -f64::from(m) * distance;
+            let floor = libm::floor(offset);
+            lines.whole[l] = floor as i32;
+            lines.fraction[l] = (offset - floor) as f32;
+            lines.slope[l] = distance as f32;
+        }
+        lines
+    }
+}
+
+impl Lines<'_> {
+    /// Turns the shift into its adjoint, which is a shift too: what pixel j gave to j - whole and j - whole - 1 it now
+    /// gets from them.
+    fn transpose(&mut self) {
+        for (whole, fraction) in self.whole.iter_mut().zip(self.fraction.iter_mut()) {
+            *whole = -*whole - 1;
+            *fraction = 1.0 - *fraction;
+        }
+    }
+}
+
+impl Kernel for Shifted {
+    fn definition(&self) -> &Definition {
+        &self.definition
+    }
+
+    fn apply(&self, image: Image<'_>, m: f32, out: &mut [f32], scratch: &mut Scratch) {
+        let lines = self.lines(image, m, scratch);
+        blend(image, self.axis, lines.whole, lines.fraction, lines.rows, out);
+    }
+
+    fn inner(&self, image: Image<'_>, m: f32, cotangent: &[f32], scratch: &mut Scratch) -> f32 {
+        let lines = self.lines(image, m, scratch);
+        blend_inner(image, self.axis, lines.whole, lines.fraction, lines.rows, cotangent)
+    }
+
+    fn pullback(
+        &self,
+        image: Image<'_>,
+        m: f32,
+        cotangent: &[f32],
+        weight: f32,
+        grad: &mut [f32],
+        scratch: &mut Scratch,
+    ) -> f32 {
+        let mut lines = self.lines(image, m, scratch);
+        let slope = slope_inner(image, self.axis, lines.whole, lines.slope, lines.rows, cotangent);
+        lines.transpose();
+        blend_add(image.with(cotangent), self.axis, lines.whole, lines.fraction, lines.rows, weight, grad);
+        -slope
+    }
+}
+
+crate::simd::versions! {
+    fn blend(image: Image<'_>, axis: Axis, whole: &[i32], fraction: &[f32], rows: &mut [f32], out: &mut [f32]) {
+        for (plane, out) in image.planes().zip(out.chunks_exact_mut(image.plane())) {
+            walk(plane, image, axis, whole, fraction, rows, |y, low, high, f| {
+                let out = &mut out[y * low.len()..][..low.len()];
+                for (((out, &low), &high), &f) in out.iter_mut().zip(low).zip(high).zip(f) {
+                    *out = clamp01(mix(low, high, f)); // rounding alone can leave [0, 1]
+                }
+            });
+        }
+    }
+
+    fn blend_add(
+        image: Image<'_>,
+        axis: Axis,
+        whole: &[i32],
+        fraction: &[f32],
+        rows: &mut [f32],
+        weight: f32,
+        grad: &mut [f32],
+    ) {
+        for (plane, grad) in image.planes().zip(grad.chunks_exact_mut(image.plane())) {
+            walk(plane, image, axis, whole, fraction, rows, |y, low, high, f| {
+                let grad = &mut grad[y * low.len()..][..low.len()];
+                for (((grad, &low), &high), &f) in grad.iter_mut().zip(low).zip(high).zip(f) {
+                    *grad += weight * mix(low, high, f);
+                }
+            });
+        }
+    }
+
+    fn blend_inner(
+        image: Image<'_>,
+        axis: Axis,
+        whole: &[i32],
+        fraction: &[f32],
+        rows: &mut [f32],
+        cotangent: &[f32],
+    ) -> f32 {
+        sum_rows(image, axis, whole, fraction, rows, cotangent, |low, high, f, g| g * mix(low, high, f))
+    }
+
+    fn slope_inner(
+        image: Image<'_>,
+        axis: Axis,
+        whole: &[i32],
+        slope: &[f32],
+        rows: &mut [f32],
+        cotangent: &[f32],
+    ) -> f32 {
+        sum_rows(image, axis, whole, slope, rows, cotangent, |low, high, slope, g| g * (high - low) * slope)
+    }
+}
+
+#[inline(always)]
+fn mix(low: f32, high: f32, fraction: f32) -> f32 {
+    (1.0 - fraction) * low + fraction * high
+}
+
+/// The sum over all pixels of `f(low neighbour, high neighbour, value of the line, cotangent)`.
+#[inline(always)]
+fn sum_rows(
+    image: Image<'_>,
+    axis: Axis,
+    whole: &[i32],
+    line: &[f32],
+    rows: &mut [f32],
+    cotangent: &[f32],
+    f: impl Fn(f32, f32, f32, f32) -> f32,
+) -> f32 {
+    let mut total = 0.0;
+    for (plane, cotangent) in image.planes().zip(cotangent.chunks_exact(image.plane())) {
+        let mut lanes = [0.0; LANES];
+        walk(plane, image, axis, whole, line, rows, |y, low, high, line| {
+            let cotangent = &cotangent[y * low.len()..][..low.len()];
+            let (low, low_rest) = low.as_chunks::<LANES>();
+            let (high, high_rest) = high.as_chunks::<LANES>();
+            let (line, line_rest) = line.as_chunks::<LANES>();
+            let (g, g_rest) = cotangent.as_chunks::<LANES>();
+            for (((low, high), line), g) in low.iter().zip(high).zip(line).zip(g) {
+                for l in 0..LANES {
+                    lanes[l] += f(low[l], high[l], line[l], g[l]);
+                }
+            }
+            let rest = low_rest.iter().zip(high_rest).zip(line_rest).zip(g_rest);
+            for (l, (((&low, &high), &line), &g)) in rest.enumerate() {
+                lanes[l] += f(low, high, line, g);
+            }
+        });
+        total += f64::from(fold(lanes));
+    }
+    total as f32
+}
+
+/// Calls `visit(y, low, high, line)` for every row y: the two neighbours of its pixels along the axis, zero outside the
+/// image, and the entries of `line` that belong to its pixels.
+#[inline(always)]
+fn walk(
+    plane: &[f32],
+    image: Image<'_>,
+    axis: Axis,
+    whole: &[i32],
+    line: &[f32],
+    rows: &mut [f32],
+    mut visit: impl FnMut(usize, &[f32], &[f32], &[f32]),
+) {
+    let width = image.width;
+    match axis {
+        Axis::X => {
+            // A row between two margins of zeros, wide enough that every shift reads inside.
+            let (wide, same) = rows.split_at_mut(3 * width + 2);
+            let same = &mut same[..width];
+            wide.fill(0.0);
+            let margin = width as i32 + 1;
+            for (y, row) in plane.chunks_exact(width).enumerate() {
+                wide[width + 1..][..width].copy_from_slice(row);
+                same.fill(line[y]);
+                let start = (margin + whole[y].clamp(-margin, margin - 1)) as usize;
+                let wide = &wide[start..][..=width];
+                visit(y, &wide[..width], &wide[1..], same);
+            }
+        }
+        Axis::Y => {
+            let (mut low, high) = rows.split_at_mut(width);
+            let mut high = &mut high[..width];
+            gather_row(plane, 0, whole, low);
+            for y in 0..image.height {
+                gather_row(plane, y as i32 + 1, whole, high);
+                visit(y, low, high, line);
+                // What lies below a pixel of this row lies on the pixel of the next.
+                std::mem::swap(&mut low, &mut high);
+            }
+        }
+    }
+}
+
+/// row[x] = plane[y + whole[x]][x], zero outside.
+#[inline(always)]
+fn gather_row(plane: &[f32], y: i32, whole: &[i32], row: &mut [f32]) {
+    let width = row.len();
+    let (first, last) = (whole[0], whole[width - 1]);
+    if first == last {
+        let start = i64::from(y + first) * width as i64;
+        match usize::try_from(start).ok().and_then(|start| plane.get(start..start + width)) {
+            Some(line) => row.copy_from_slice(line),
+            None => row.fill(0.0),
+        }
+        return;
+    }
+    let height = (plane.len() / width) as u32;
+    for (x, (value, whole)) in row.iter_mut().zip(whole).enumerate() {
+        let line = (y + whole) as u32;
+        *value = if line < height { plane[line as usize * width + x] } else { 0.0 };
+    }
+}
