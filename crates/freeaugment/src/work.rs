@@ -3,6 +3,8 @@
 
 use std::cell::RefCell;
 
+use crate::sampling::Assigner;
+
 /// Buffers that a transformation may use while it works on one image. Their contents mean nothing between calls.
 #[derive(Default)]
 pub(crate) struct Scratch {
@@ -33,6 +35,7 @@ pub(crate) struct Work {
     pub(crate) cotangents: [Vec<f32>; 2],
     /// What a sampler keeps for its pullback.
     pub(crate) sampler: Vec<f32>,
+    pub(crate) assigner: Assigner,
 }
 
 thread_local! {

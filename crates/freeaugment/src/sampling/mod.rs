@@ -19,10 +19,10 @@ pub use softmax::{log_softmax, log_softmax_pullback};
 use crate::math::exp;
 
 crate::simd::versions! {
-    /// soft = exp(log soft).
-    pub fn soft_from_log(log_soft: &[f32], soft: &mut [f32]) {
-        for (soft, &log) in soft.iter_mut().zip(log_soft) {
-            *soft = exp(log);
+    /// Turns log soft into soft, in place.
+    pub fn soften(values: &mut [f32]) {
+        for value in values {
+            *value = exp(*value);
         }
     }
 }

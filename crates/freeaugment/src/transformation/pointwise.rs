@@ -87,11 +87,6 @@ crate::simd::versions! {
         sum(x, g, |x, g| x * g)
     }
 
-    /// The sum of an image.
-    pub(crate) fn total(g: &[f32]) -> f32 {
-        sum(g, g, |g, _| g)
-    }
-
     /// Adds a multiple of one image to another.
     pub(crate) fn add_scaled(g: &[f32], weight: f32, grad: &mut [f32]) {
         for (grad, &g) in grad.iter_mut().zip(g) {

@@ -115,6 +115,7 @@ impl Set {
     pub(crate) fn need(&self, name: &str) -> Option<Tensor> {
         let tensor = self.get(name);
         if tensor.is_none() {
+            assert!(!is_own(), "the project's own set must hold {name}");
             report_skipped(name);
         }
         tensor

@@ -4,7 +4,7 @@ use freeaugment::Transformation;
 use freeaugment::random::gumbel_from_uniform;
 use freeaugment::sampling::{
     Assigner, Bounds, Gaussian, Sinkhorn, assign_column_maximum, log_softmax, log_softmax_pullback,
-    sample_application, sample_application_pullback, soft_from_log,
+    sample_application, sample_application_pullback, soften,
 };
 
 use crate::fixture::{Set, Tolerance, number, report_skipped};
@@ -41,7 +41,8 @@ fn sinkhorn_agrees_with_the_reference() {
             for b in 0..batch {
                 let (log_soft, soft) = (&mut log_soft[b * size..][..size], &mut soft[b * size..][..size]);
                 sampler.sample(&logits.data, noise.row(b), log_soft, &mut tape);
-                soft_from_log(log_soft, soft);
+                soft.copy_from_slice(log_soft);
+                soften(soft);
                 assign_column_maximum(log_soft, &mut hard[b * layers..][..layers]);
                 assigner.assign(log_soft, &mut exact[b * layers..][..layers]);
                 if let Some(cotangent) = &cotangent {
@@ -92,10 +93,10 @@ fn check_softmax(group: &str, logits: &str, gradient: &str) {
         let (mut soft, mut hard) = (Vec::new(), Vec::new());
         let mut to_logits = vec![0.0; size];
         for b in 0..noise.rows() {
-            let (mut log_soft, mut one, mut chosen) = (vec![0.0; size], vec![0.0; size], vec![0; columns]);
-            log_softmax(&logits.data, noise.row(b), columns, temperature, &mut log_soft);
-            soft_from_log(&log_soft, &mut one);
-            assign_column_maximum(&log_soft, &mut chosen);
+            let (mut one, mut chosen) = (vec![0.0; size], vec![0; columns]);
+            log_softmax(&logits.data, noise.row(b), columns, temperature, &mut one);
+            assign_column_maximum(&one, &mut chosen);
+            soften(&mut one);
             log_softmax_pullback(&one, cotangent.row(b), columns, temperature, &mut to_logits);
             soft.extend(one);
             hard.extend(chosen);
