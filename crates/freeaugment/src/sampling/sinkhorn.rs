@@ -41,7 +41,7 @@ impl Sinkhorn {
             }
         }
         let (sums, steps) = rest.split_at_mut(2 * stride);
-        iterate(matrix, n, stride, sums, steps);
+        iterate(matrix, n, sums, steps);
         for (row, log_soft) in matrix.chunks_exact(stride).zip(log_soft.chunks_exact_mut(k)) {
             log_soft.copy_from_slice(&row[..k]);
         }
@@ -59,8 +59,7 @@ impl Sinkhorn {
                 row[j] = soft[j] * cotangent[j];
             }
         }
-        let (sums, steps) = rest.split_at_mut(2 * stride);
-        iterate_pullback(matrix, n, stride, sums, steps);
+        iterate_pullback(matrix, n, &rest[2 * stride..]);
         for (row, grad) in matrix.chunks_exact(stride).zip(grad_logits.chunks_exact_mut(k)) {
             for (grad, value) in grad.iter_mut().zip(row) {
                 *grad += value / self.temperature;
@@ -82,103 +81,125 @@ impl Sinkhorn {
 crate::simd::versions! {
     /// Normalises rows and columns in turn. Each half of an iteration is x - logsumexp(x); its exponential, which is the
     /// softmax that the pullback needs, is kept in `steps`.
-    fn iterate(matrix: &mut [f32], n: usize, stride: usize, sums: &mut [f32], steps: &mut [f32]) {
-        let (sums, highest) = sums.split_at_mut(stride);
-        for step in steps.chunks_exact_mut(2 * n * stride) {
-            let (rows_step, columns_step) = step.split_at_mut(n * stride);
-            sums.fill(1.0);
-            for (i, (row, soft)) in matrix.chunks_exact(stride).zip(rows_step.chunks_exact_mut(stride)).enumerate() {
-                highest[i] = row_fold(row, NOTHING, |a, b| if a > b { a } else { b });
-                for (soft, &value) in soft.iter_mut().zip(row) {
-                    *soft = exp(value - highest[i]);
-                }
-                sums[i] = row_fold(soft, 0.0, |a, b| a + b);
-                let scale = 1.0 / sums[i];
-                for soft in soft {
-                    *soft *= scale;
-                }
-            }
-            for (sum, highest) in sums.iter_mut().zip(highest.iter()) {
-                *sum = highest + ln(*sum);
-            }
-            for (row, &log_sum) in matrix.chunks_exact_mut(stride).zip(sums.iter()) {
-                for value in row {
-                    *value -= log_sum;
-                }
-            }
-
-            highest.fill(NOTHING);
-            for row in matrix.chunks_exact(stride) {
-                for (highest, &value) in highest.iter_mut().zip(row) {
-                    *highest = if value > *highest { value } else { *highest };
-                }
-            }
-            sums.fill(0.0);
-            for (row, soft) in matrix.chunks_exact(stride).zip(columns_step.chunks_exact_mut(stride)) {
-                for (((soft, sum), &value), &highest) in
-                    soft.iter_mut().zip(sums.iter_mut()).zip(row).zip(highest.iter())
-                {
-                    *soft = exp(value - highest);
-                    *sum += *soft;
-                }
-            }
-            for (sum, highest) in sums.iter_mut().zip(highest.iter_mut()) {
-                *highest += ln(*sum);
-                *sum = 1.0 / *sum;
-            }
-            highest[n..].fill(0.0); // what fills up the rows stays nothing
-            for (row, soft) in matrix.chunks_exact_mut(stride).zip(columns_step.chunks_exact_mut(stride)) {
-                for (((value, soft), &log_sum), &scale) in
-                    row.iter_mut().zip(soft).zip(highest.iter()).zip(sums.iter())
-                {
-                    *value -= log_sum;
-                    *soft *= scale;
-                }
+    fn iterate(matrix: &mut [f32], n: usize, sums: &mut [f32], steps: &mut [f32]) {
+        let (matrix, sums) = (matrix.as_chunks_mut::<VECTOR>().0, sums.as_chunks_mut::<VECTOR>().0);
+        let wide = n.div_ceil(VECTOR);
+        for step in steps.as_chunks_mut::<VECTOR>().0.chunks_exact_mut(2 * n * wide) {
+            let (rows_step, columns_step) = step.split_at_mut(n * wide);
+            normalise_rows(matrix, n, wide, sums, rows_step);
+            for column in 0..wide {
+                normalise_columns(matrix, n, wide, column, columns_step);
             }
         }
     }
 
     /// Backwards through [`iterate`]: of x - logsumexp(x), g - softmax(x)·(sum of g).
-    fn iterate_pullback(matrix: &mut [f32], n: usize, stride: usize, sums: &mut [f32], steps: &[f32]) {
-        let sums = &mut sums[..stride];
-        for step in steps.chunks_exact(2 * n * stride).rev() {
-            let (rows_step, columns_step) = step.split_at(n * stride);
-            sums.fill(0.0);
-            for row in matrix.chunks_exact(stride) {
-                for (sum, &g) in sums.iter_mut().zip(row) {
-                    *sum += g;
+    fn iterate_pullback(matrix: &mut [f32], n: usize, steps: &[f32]) {
+        let matrix = matrix.as_chunks_mut::<VECTOR>().0;
+        let wide = n.div_ceil(VECTOR);
+        for step in steps.as_chunks::<VECTOR>().0.chunks_exact(2 * n * wide).rev() {
+            let (rows_step, columns_step) = step.split_at(n * wide);
+            for column in 0..wide {
+                let sum = (0..n).fold([0.0; VECTOR], |sum, i| zip(sum, matrix[i * wide + column], |a, b| a + b));
+                for i in 0..n {
+                    let at = i * wide + column;
+                    let shared = zip(columns_step[at], sum, |soft, sum| soft * sum);
+                    matrix[at] = zip(matrix[at], shared, |g, shared| g - shared);
                 }
             }
-            for (row, soft) in matrix.chunks_exact_mut(stride).zip(columns_step.chunks_exact(stride)) {
-                for ((g, &soft), &sum) in row.iter_mut().zip(soft).zip(sums.iter()) {
-                    *g -= soft * sum;
-                }
-            }
-            for (row, soft) in matrix.chunks_exact_mut(stride).zip(rows_step.chunks_exact(stride)) {
-                let sum = row_fold(row, 0.0, |a, b| a + b);
-                for (g, &soft) in row.iter_mut().zip(soft) {
-                    *g -= soft * sum;
+            for (row, soft) in matrix.chunks_exact_mut(wide).zip(rows_step.chunks_exact(wide)) {
+                let sum = fold(row, 0.0, |a, b| a + b);
+                for (g, soft) in row.iter_mut().zip(soft) {
+                    *g = zip(*g, *soft, |g, soft| g - soft * sum);
                 }
             }
         }
     }
 }
 
-/// Combines the values of a row, by lanes and then by halves.
+type Vector = [f32; VECTOR];
+
+/// f on each lane. With whole vectors as values, everything stays in registers.
 #[inline(always)]
-fn row_fold(row: &[f32], start: f32, f: impl Fn(f32, f32) -> f32) -> f32 {
-    let mut lanes = [start; VECTOR];
-    for chunk in row.as_chunks::<VECTOR>().0 {
-        for l in 0..VECTOR {
-            lanes[l] = f(lanes[l], chunk[l]);
+fn zip(a: Vector, b: Vector, f: impl Fn(f32, f32) -> f32) -> Vector {
+    let mut result = [0.0; VECTOR];
+    for l in 0..VECTOR {
+        result[l] = f(a[l], b[l]);
+    }
+    result
+}
+
+#[inline(always)]
+fn each(a: Vector, f: impl Fn(f32) -> f32) -> Vector {
+    zip(a, a, |a, _| f(a))
+}
+
+/// Combines all values of a row, by lanes and then by halves.
+#[inline(always)]
+fn fold(row: &[Vector], start: f32, f: impl Fn(f32, f32) -> f32) -> f32 {
+    let v = row.iter().fold([start; VECTOR], |lanes, &vector| zip(lanes, vector, &f));
+    let [a, b, c, d] = [f(v[0], v[4]), f(v[1], v[5]), f(v[2], v[6]), f(v[3], v[7])];
+    f(f(a, c), f(b, d))
+}
+
+#[inline(always)]
+fn larger(a: f32, b: f32) -> f32 {
+    if a > b { a } else { b }
+}
+
+/// Every row minus the logarithm of the sum of its exponentials.
+#[inline(always)]
+fn normalise_rows(matrix: &mut [Vector], n: usize, wide: usize, sums: &mut [Vector], soft: &mut [Vector]) {
+    let (sums, highest) = sums.split_at_mut(wide);
+    sums.fill([1.0; VECTOR]);
+    for i in 0..n {
+        let (row, soft) = (&matrix[i * wide..][..wide], &mut soft[i * wide..][..wide]);
+        let high = fold(row, NOTHING, larger);
+        for (soft, row) in soft.iter_mut().zip(row) {
+            *soft = each(*row, |value| exp(value - high));
+        }
+        let sum = fold(soft, 0.0, |a, b| a + b);
+        let scale = 1.0 / sum;
+        for soft in soft {
+            *soft = each(*soft, |value| value * scale);
+        }
+        highest[i / VECTOR][i % VECTOR] = high;
+        sums[i / VECTOR][i % VECTOR] = sum;
+    }
+    // The logarithms of all rows at once.
+    for (sum, high) in sums.iter_mut().zip(highest) {
+        *sum = zip(*sum, *high, |sum, high| high + ln(sum));
+    }
+    for (i, row) in matrix.chunks_exact_mut(wide).enumerate() {
+        let log_sum = sums[i / VECTOR][i % VECTOR];
+        for values in row {
+            *values = each(*values, |value| value - log_sum);
         }
     }
-    let mut half = VECTOR / 2;
-    while half > 0 {
-        for l in 0..half {
-            lanes[l] = f(lanes[l], lanes[l + half]);
-        }
-        half /= 2;
+}
+
+/// The same for the columns of one vector's width.
+#[inline(always)]
+fn normalise_columns(matrix: &mut [Vector], n: usize, wide: usize, column: usize, soft: &mut [Vector]) {
+    let mut high = [NOTHING; VECTOR];
+    for i in 0..n {
+        high = zip(high, matrix[i * wide + column], larger);
     }
-    lanes[0]
+    let mut sum = [0.0; VECTOR];
+    for i in 0..n {
+        let exponential = zip(matrix[i * wide + column], high, |value, high| exp(value - high));
+        soft[i * wide + column] = exponential;
+        sum = zip(sum, exponential, |a, b| a + b);
+    }
+    let mut log_sum = zip(high, sum, |high, sum| high + ln(sum));
+    for (l, log_sum) in log_sum.iter_mut().enumerate() {
+        // What fills up the rows stays nothing.
+        *log_sum = if column * VECTOR + l < n { *log_sum } else { 0.0 };
+    }
+    let scale = each(sum, |sum| 1.0 / sum);
+    for i in 0..n {
+        let at = i * wide + column;
+        matrix[at] = zip(matrix[at], log_sum, |value, log_sum| value - log_sum);
+        soft[at] = zip(soft[at], scale, |value, scale| value * scale);
+    }
 }

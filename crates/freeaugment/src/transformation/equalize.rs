@@ -4,6 +4,7 @@
 use super::pointwise::{add_scaled, dot, level};
 use super::{Definition, Kernel};
 use crate::image::Image;
+use crate::math::truncate;
 use crate::work::{Scratch, grown};
 
 pub(super) struct Equalize;
@@ -118,8 +119,8 @@ crate::simd::versions! {
     fn quantise(x: &[f32], bins: &mut [u8], levels: &mut [u8]) {
         for ((&x, bin), out) in x.iter().zip(bins).zip(levels) {
             let v = level(x);
-            *bin = ((v * 256.0 / 255.0) as i32).min(255) as u8;
-            *out = v as i32 as u8;
+            *bin = truncate(v * 256.0 / 255.0, 255.0) as u8;
+            *out = truncate(v, 255.0) as u8;
         }
     }
 }

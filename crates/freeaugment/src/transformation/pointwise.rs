@@ -1,6 +1,8 @@
 //! Loops over pixels that transform each on its own. They are inlined into the kernels that call them and vectorise
 //! there: sums run in a fixed number of lanes, so their order does not depend on the instruction set.
 
+use crate::math::clamp;
+
 /// Independent partial sums: enough for two 256-bit accumulators to hide the latency of an addition.
 pub(crate) const LANES: usize = 16;
 
@@ -98,7 +100,7 @@ crate::simd::versions! {
 /// Clamps to [0, 1].
 #[inline(always)]
 pub(crate) fn clamp01(x: f32) -> f32 {
-    x.clamp(0.0, 1.0)
+    clamp(x, 0.0, 1.0)
 }
 
 /// The gradient of [`clamp01`] at x, applied to g: it passes on the closed interval.
@@ -110,7 +112,7 @@ pub(crate) fn clamp01_pullback(x: f32, g: f32) -> f32 {
 /// 255 x, on which the quantising transformations decide.
 #[inline(always)]
 pub(crate) fn level(x: f32) -> f32 {
-    (255.0 * x).clamp(0.0, 255.0)
+    clamp(255.0 * x, 0.0, 255.0)
 }
 
 /// Implements [`Kernel`](super::Kernel) for a transformation of single pixels from three functions: `apply` (x, m),

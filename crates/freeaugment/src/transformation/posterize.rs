@@ -2,7 +2,8 @@
 //! identity to the image, 1 for every value to m.
 
 use super::Magnitude;
-use super::pointwise::{level, pointwise_kernel};
+use super::pointwise::pointwise_kernel;
+use crate::math::truncate;
 
 /// The bits of a level that stay; all ones from eight bits on, where the value is left as it is.
 fn kept_bits(m: f32) -> u32 {
@@ -18,7 +19,7 @@ pointwise_kernel! {
     apply: |m: f32| {
         let kept = kept_bits(m);
         move |x: f32| {
-            let quantised = (level(x) as i32 as u32 & kept) as i32 as f32 / 255.0;
+            let quantised = (truncate(255.0 * x, 255.0) as u32 & kept) as i32 as f32 / 255.0;
             if kept == u32::MAX { x } else { quantised }
         }
     },

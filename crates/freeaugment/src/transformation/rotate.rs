@@ -6,6 +6,7 @@
 use super::pointwise::clamp01;
 use super::{Definition, Kernel, Magnitude};
 use crate::image::Image;
+use crate::math::{clamp, truncate};
 use crate::work::{Scratch, grown};
 
 pub(super) struct Rotate;
@@ -111,30 +112,43 @@ fn apply<const L: usize>(image: Image<'_>, m: f32, out: &mut [f32], pixels: &mut
     let turn = Turn::new(image, m);
     let pixels = interleave::<L>(image, pixels);
     let plane = image.plane();
-    turn.visit(|at, p| {
-        let value = p.blend::<L>(p.neighbours(pixels));
-        for (channel, value) in value.iter().enumerate().take(image.channels()) {
-            out[channel * plane + at] = clamp01(*value); // rounding alone can leave [0, 1]
+    let mut positions = Positions::default();
+    for y in 0..image.height {
+        for first in (0..image.width).step_by(BLOCK) {
+            positions.find(&turn, y, first);
+            for b in 0..BLOCK.min(image.width - first) {
+                let value = positions.blend(b, positions.neighbours::<L>(b, &turn, pixels));
+                let at = y * image.width + first + b;
+                for (channel, value) in value.iter().enumerate().take(image.channels()) {
+                    out[channel * plane + at] = clamp01(*value); // rounding alone can leave [0, 1]
+                }
+            }
         }
-    });
+    }
 }
 
 #[inline(always)]
 fn inner<const L: usize>(image: Image<'_>, m: f32, cotangent: &[f32], pixels: &mut Vec<f32>) -> f32 {
     let turn = Turn::new(image, m);
     let pixels = interleave::<L>(image, pixels);
+    let mut positions = Positions::default();
     let mut total = 0.0;
-    turn.visit_rows(|y| {
+    for y in 0..image.height {
         let mut sums = [0.0; L];
-        turn.visit_row(y, |at, p| {
-            let value = p.blend::<L>(p.neighbours(pixels));
-            let g = pixel_of::<L>(image, cotangent, at);
-            for l in 0..L {
-                sums[l] += g[l] * value[l];
+        for first in (0..image.width).step_by(BLOCK) {
+            positions.find(&turn, y, first);
+            for b in 0..BLOCK.min(image.width - first) {
+                let value = positions.blend(b, positions.neighbours::<L>(b, &turn, pixels));
+                let g = pixel_of::<L>(image, cotangent, y * image.width + first + b);
+                for l in 0..L {
+                    sums[l] += g[l] * value[l];
+                }
             }
-        });
-        total += sums.iter().map(|&s| f64::from(s)).sum::<f64>();
-    });
+        }
+        for sum in sums {
+            total += f64::from(sum);
+        }
+    }
     total as f32
 }
 
@@ -153,31 +167,47 @@ fn pullback<const L: usize>(
     let gradients = grown(gradients, L * turn.stride * (image.height + 2 * RING));
     gradients.fill(0.0);
     let gradients = gradients.as_chunks_mut::<L>().0;
+    let mut positions = Positions::default();
     let mut total = 0.0;
-    turn.visit_rows(|y| {
+    for y in 0..image.height {
         let dy = y as f32 - turn.center_y;
-        let mut sum = 0.0;
-        turn.visit_row(y, |at, p| {
-            let g = pixel_of::<L>(image, cotangent, at);
-            let [top, bottom] = p.neighbours(pixels);
-            let (mut along_x, mut along_y) = (0.0, 0.0);
-            for l in 0..L {
-                along_x += g[l] * ((1.0 - p.fy) * (top[1][l] - top[0][l]) + p.fy * (bottom[1][l] - bottom[0][l]));
-                along_y += g[l] * ((1.0 - p.fx) * (bottom[0][l] - top[0][l]) + p.fx * (bottom[1][l] - top[1][l]));
-            }
-            let dx = p.dx;
-            sum += along_x * (-turn.sine * dx - turn.cosine * dy) + along_y * (turn.cosine * dx - turn.sine * dy);
-            let (low, high) = ((1.0 - p.fy) * weight, p.fy * weight);
-            for (start, share) in [(p.start, low), (p.start + p.stride, high)] {
-                let pair = &mut gradients[start..start + 2];
+        let (mut sums_x, mut sums_y) = ([0.0; L], [0.0; L]);
+        for first in (0..image.width).step_by(BLOCK) {
+            positions.find(&turn, y, first);
+            for b in 0..BLOCK.min(image.width - first) {
+                let g = pixel_of::<L>(image, cotangent, y * image.width + first + b);
+                let [top, bottom] = positions.neighbours::<L>(b, &turn, pixels);
+                let (fx, fy) = (positions.fx[b], positions.fy[b]);
+                let dx = (first + b) as f32 - turn.center_x;
+                // How the position of this pixel moves with the angle.
+                let to_x = -turn.sine * dx - turn.cosine * dy;
+                let to_y = turn.cosine * dx - turn.sine * dy;
+                let start = positions.start[b] as usize;
+                let mut shares = [[[0.0; L]; 2]; 2];
                 for l in 0..L {
-                    pair[0][l] += share * (1.0 - p.fx) * g[l];
-                    pair[1][l] += share * p.fx * g[l];
+                    let along_x = (1.0 - fy) * (top[1][l] - top[0][l]) + fy * (bottom[1][l] - bottom[0][l]);
+                    let along_y = (1.0 - fx) * (bottom[0][l] - top[0][l]) + fx * (bottom[1][l] - top[1][l]);
+                    sums_x[l] += g[l] * along_x * to_x;
+                    sums_y[l] += g[l] * along_y * to_y;
+                    let (above, below) = (weight * (1.0 - fy) * g[l], weight * fy * g[l]);
+                    shares[0][0][l] = (1.0 - fx) * above;
+                    shares[0][1][l] = fx * above;
+                    shares[1][0][l] = (1.0 - fx) * below;
+                    shares[1][1][l] = fx * below;
+                }
+                for (row, shares) in shares.iter().enumerate() {
+                    let pair = &mut gradients[start + row * turn.stride..][..2];
+                    for l in 0..L {
+                        pair[0][l] += shares[0][l];
+                        pair[1][l] += shares[1][l];
+                    }
                 }
             }
-        });
-        total += f64::from(sum);
-    });
+        }
+        for l in 0..L {
+            total += f64::from(sums_x[l] + sums_y[l]);
+        }
+    }
     let plane = image.plane();
     for (y, row) in gradients.chunks_exact(turn.stride).skip(RING).take(image.height).enumerate() {
         for channel in 0..image.channels() {
@@ -190,26 +220,17 @@ fn pullback<const L: usize>(
     (total * core::f64::consts::PI / 180.0) as f32
 }
 
-/// The rotation of one image: where each output pixel reads.
+/// The rotation of one image.
 struct Turn {
     cosine: f32,
     sine: f32,
     center_x: f32,
     center_y: f32,
-    width: usize,
-    height: usize,
+    /// The last position at which both neighbours of an axis exist in the padded image.
+    end_x: f32,
+    end_y: f32,
+    /// Pixels in a row of the padded image.
     stride: usize,
-}
-
-/// Where one output pixel reads: the first of its four neighbours and its distances from it.
-#[derive(Clone, Copy)]
-struct Position {
-    start: usize,
-    stride: usize,
-    fx: f32,
-    fy: f32,
-    /// Distance of the output pixel from the centre.
-    dx: f32,
 }
 
 impl Turn {
@@ -221,78 +242,67 @@ impl Turn {
             sine: sine as f32,
             center_x: (image.width - 1) as f32 / 2.0,
             center_y: (image.height - 1) as f32 / 2.0,
-            width: image.width,
-            height: image.height,
+            end_x: (image.width + RING) as f32,
+            end_y: (image.height + RING) as f32,
             stride: image.width + 2 * RING,
-        }
-    }
-
-    #[inline(always)]
-    fn visit_rows(&self, mut row: impl FnMut(usize)) {
-        for y in 0..self.height {
-            row(y);
-        }
-    }
-
-    #[inline(always)]
-    fn visit(&self, mut pixel: impl FnMut(usize, Position)) {
-        self.visit_rows(|y| self.visit_row(y, &mut pixel));
-    }
-
-    /// Calls `pixel(index in the plane, position)` for every pixel of row y.
-    #[inline(always)]
-    fn visit_row(&self, y: usize, mut pixel: impl FnMut(usize, Position)) {
-        let dy = y as f32 - self.center_y;
-        let (left, top) = (RING as f32 + self.center_x, RING as f32 + self.center_y);
-        let (base_x, base_y) = (left - self.sine * dy, top + self.cosine * dy);
-        // The last position at which both neighbours of an axis exist in the padded image.
-        let (end_x, end_y) = ((self.width + RING) as f32, (self.height + RING) as f32);
-        let (mut starts, mut fxs, mut fys) = ([0_i32; BLOCK], [0.0; BLOCK], [0.0; BLOCK]);
-        for first in (0..self.width).step_by(BLOCK) {
-            for b in 0..BLOCK {
-                let dx = (first + b) as i32 as f32 - self.center_x;
-                let sx = (base_x + self.cosine * dx).clamp(0.0, end_x);
-                let sy = (base_y + self.sine * dx).clamp(0.0, end_y);
-                let (column, row) = (sx as i32, sy as i32);
-                fxs[b] = sx - column as f32;
-                fys[b] = sy - row as f32;
-                starts[b] = row * self.stride as i32 + column;
-            }
-            for b in 0..BLOCK.min(self.width - first) {
-                let position = Position {
-                    start: starts[b] as usize,
-                    stride: self.stride,
-                    fx: fxs[b],
-                    fy: fys[b],
-                    dx: (first + b) as f32 - self.center_x,
-                };
-                pixel(y * self.width + first + b, position);
-            }
         }
     }
 }
 
-impl Position {
-    /// The neighbours above (left, right) and below (left, right).
+/// Where a few neighbouring output pixels read: the first of four neighbours each, and the distances from it.
+#[derive(Default)]
+struct Positions {
+    start: [i32; BLOCK],
+    fx: [f32; BLOCK],
+    fy: [f32; BLOCK],
+}
+
+impl Positions {
+    /// The positions of the pixels of row y from `first` on (those beyond the row mean nothing).
     #[inline(always)]
-    fn neighbours<const L: usize>(self, pixels: &[[f32; L]]) -> [[[f32; L]; 2]; 2] {
-        let pair = |start: usize| {
-            let pair = &pixels[start..start + 2];
-            [pair[0], pair[1]]
-        };
-        [pair(self.start), pair(self.start + self.stride)]
+    fn find(&mut self, turn: &Turn, y: usize, first: usize) {
+        let dy = y as f32 - turn.center_y;
+        let base_x = RING as f32 + turn.center_x - turn.sine * dy;
+        let base_y = RING as f32 + turn.center_y + turn.cosine * dy;
+        for b in 0..BLOCK {
+            let dx = (first + b) as i32 as f32 - turn.center_x;
+            let sx = base_x + turn.cosine * dx;
+            let sy = base_y + turn.sine * dx;
+            let (column, fx) = split(sx, turn.end_x);
+            let (row, fy) = split(sy, turn.end_y);
+            self.fx[b] = fx;
+            self.fy[b] = fy;
+            self.start[b] = row * turn.stride as i32 + column;
+        }
+    }
+
+    /// The neighbours above (left, right) and below (left, right) of the b-th pixel.
+    #[inline(always)]
+    fn neighbours<const L: usize>(&self, b: usize, turn: &Turn, pixels: &[[f32; L]]) -> [[[f32; L]; 2]; 2] {
+        let start = self.start[b] as usize;
+        let (top, bottom) = (&pixels[start..][..2], &pixels[start + turn.stride..][..2]);
+        [[top[0], top[1]], [bottom[0], bottom[1]]]
     }
 
     #[inline(always)]
-    fn blend<const L: usize>(self, [top, bottom]: [[[f32; L]; 2]; 2]) -> [f32; L] {
+    fn blend<const L: usize>(&self, b: usize, [top, bottom]: [[[f32; L]; 2]; 2]) -> [f32; L] {
+        let (fx, fy) = (self.fx[b], self.fy[b]);
         let mut value = [0.0; L];
         for l in 0..L {
-            let top = (1.0 - self.fx) * top[0][l] + self.fx * top[1][l];
-            let bottom = (1.0 - self.fx) * bottom[0][l] + self.fx * bottom[1][l];
-            value[l] = (1.0 - self.fy) * top + self.fy * bottom;
+            let top = (1.0 - fx) * top[0][l] + fx * top[1][l];
+            let bottom = (1.0 - fx) * bottom[0][l] + fx * bottom[1][l];
+            value[l] = (1.0 - fy) * top + fy * bottom;
         }
         value
     }
+}
+
+/// A position, clamped to 0..=end, as a whole number and a fraction.
+#[inline(always)]
+fn split(position: f32, end: f32) -> (i32, f32) {
+    let clamped = clamp(position, 0.0, end);
+    let whole = truncate(clamped, end);
+    (whole, clamped - whole as f32)
 }
 
 /// The channels of one pixel, side by side.

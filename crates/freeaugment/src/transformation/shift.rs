@@ -98,12 +98,13 @@ impl Kernel for Shifted {
 crate::simd::versions! {
     fn blend(image: Image<'_>, axis: Axis, whole: &[i32], fraction: &[f32], rows: &mut [f32], out: &mut [f32]) {
         for (plane, out) in image.planes().zip(out.chunks_exact_mut(image.plane())) {
-            walk(plane, image, axis, whole, fraction, rows, |y, low, high, f| {
-                let out = &mut out[y * low.len()..][..low.len()];
+            let mut walk = Walk::new(plane, image, axis, whole, fraction, rows);
+            for (y, out) in out.chunks_exact_mut(image.width).enumerate() {
+                let (low, high, f) = walk.row(y);
                 for (((out, &low), &high), &f) in out.iter_mut().zip(low).zip(high).zip(f) {
                     *out = clamp01(mix(low, high, f)); // rounding alone can leave [0, 1]
                 }
-            });
+            }
         }
     }
 
@@ -117,12 +118,13 @@ crate::simd::versions! {
         grad: &mut [f32],
     ) {
         for (plane, grad) in image.planes().zip(grad.chunks_exact_mut(image.plane())) {
-            walk(plane, image, axis, whole, fraction, rows, |y, low, high, f| {
-                let grad = &mut grad[y * low.len()..][..low.len()];
+            let mut walk = Walk::new(plane, image, axis, whole, fraction, rows);
+            for (y, grad) in grad.chunks_exact_mut(image.width).enumerate() {
+                let (low, high, f) = walk.row(y);
                 for (((grad, &low), &high), &f) in grad.iter_mut().zip(low).zip(high).zip(f) {
                     *grad += weight * mix(low, high, f);
                 }
-            });
+            }
         }
     }
 
@@ -168,8 +170,9 @@ fn sum_rows(
     let mut total = 0.0;
     for (plane, cotangent) in image.planes().zip(cotangent.chunks_exact(image.plane())) {
         let mut lanes = [0.0; LANES];
-        walk(plane, image, axis, whole, line, rows, |y, low, high, line| {
-            let cotangent = &cotangent[y * low.len()..][..low.len()];
+        let mut walk = Walk::new(plane, image, axis, whole, line, rows);
+        for (y, cotangent) in cotangent.chunks_exact(image.width).enumerate() {
+            let (low, high, line) = walk.row(y);
             let (low, low_rest) = low.as_chunks::<LANES>();
             let (high, high_rest) = high.as_chunks::<LANES>();
             let (line, line_rest) = line.as_chunks::<LANES>();
@@ -183,49 +186,63 @@ fn sum_rows(
             for (l, (((&low, &high), &line), &g)) in rest.enumerate() {
                 lanes[l] += f(low, high, line, g);
             }
-        });
+        }
         total += f64::from(fold(lanes));
     }
     total as f32
 }
 
-/// Calls `visit(y, low, high, line)` for every row y: the two neighbours of its pixels along the axis, zero outside the
-/// image, and the entries of `line` that belong to its pixels.
-#[inline(always)]
-fn walk(
-    plane: &[f32],
-    image: Image<'_>,
+/// Goes through a plane row by row. (A struct with inlined methods and not a function that takes a closure: the
+/// compiler may leave a closure on its own, and then it is not compiled for the instruction set of its kernel.)
+struct Walk<'a> {
+    plane: &'a [f32],
+    width: usize,
     axis: Axis,
-    whole: &[i32],
-    line: &[f32],
-    rows: &mut [f32],
-    mut visit: impl FnMut(usize, &[f32], &[f32], &[f32]),
-) {
-    let width = image.width;
-    match axis {
-        Axis::X => {
-            // A row between two margins of zeros, wide enough that every shift reads inside.
-            let (wide, same) = rows.split_at_mut(3 * width + 2);
-            let same = &mut same[..width];
-            wide.fill(0.0);
-            let margin = width as i32 + 1;
-            for (y, row) in plane.chunks_exact(width).enumerate() {
-                wide[width + 1..][..width].copy_from_slice(row);
-                same.fill(line[y]);
-                let start = (margin + whole[y].clamp(-margin, margin - 1)) as usize;
-                let wide = &wide[start..][..=width];
-                visit(y, &wide[..width], &wide[1..], same);
-            }
+    whole: &'a [i32],
+    line: &'a [f32],
+    rows: &'a mut [f32],
+}
+
+impl<'a> Walk<'a> {
+    #[inline(always)]
+    fn new(
+        plane: &'a [f32],
+        image: Image<'_>,
+        axis: Axis,
+        whole: &'a [i32],
+        line: &'a [f32],
+        rows: &'a mut [f32],
+    ) -> Self {
+        let width = image.width;
+        match axis {
+            Axis::X => rows[..3 * width + 2].fill(0.0),
+            Axis::Y => gather_row(plane, 0, whole, &mut rows[..width]),
         }
-        Axis::Y => {
-            let (mut low, high) = rows.split_at_mut(width);
-            let mut high = &mut high[..width];
-            gather_row(plane, 0, whole, low);
-            for y in 0..image.height {
-                gather_row(plane, y as i32 + 1, whole, high);
-                visit(y, low, high, line);
-                // What lies below a pixel of this row lies on the pixel of the next.
-                std::mem::swap(&mut low, &mut high);
+        Self { plane, width, axis, whole, line, rows }
+    }
+
+    /// Of row y: both neighbours of its pixels along the axis, zero outside the image, and the entries of `line` that
+    /// belong to its pixels. Rows must be asked for in order.
+    #[inline(always)]
+    fn row(&mut self, y: usize) -> (&[f32], &[f32], &[f32]) {
+        let width = self.width;
+        match self.axis {
+            Axis::X => {
+                // A row between two margins of zeros, wide enough that every shift reads inside.
+                let (wide, same) = self.rows.split_at_mut(3 * width + 2);
+                wide[width + 1..][..width].copy_from_slice(&self.plane[y * width..][..width]);
+                same[..width].fill(self.line[y]);
+                let margin = width as i32 + 1;
+                let start = (margin + self.whole[y].clamp(-margin, margin - 1)) as usize;
+                let wide = &wide[start..][..=width];
+                (&wide[..width], &wide[1..], &same[..width])
+            }
+            Axis::Y => {
+                // What lies below a pixel of one row lies on the pixel of the next: two buffers take turns.
+                let (even, odd) = self.rows[..2 * width].split_at_mut(width);
+                let (low, high) = if y.is_multiple_of(2) { (even, odd) } else { (odd, even) };
+                gather_row(self.plane, y as i32 + 1, self.whole, high);
+                (low, high, self.line)
             }
         }
     }
