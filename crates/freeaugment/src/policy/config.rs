@@ -195,9 +195,9 @@ impl Default for PolicyConfig {
 }
 
 /// Temperatures below this divide noise up to where single precision has no digits left.
-pub(crate) const TEMPERATURES: (f32, f32) = (1e-3, 1e3);
+const TEMPERATURES: (f64, f64) = (1e-3, 1e3);
 /// More Sinkhorn iterations change nothing and would only take time.
-const MOST_ITERATIONS: usize = 1000;
+const MOST_ITERATIONS: f64 = 1000.0;
 
 impl PolicyConfig {
     /// The untrained policy: uniform over depths and types, magnitudes in the middle three quarters of their ranges.
@@ -208,31 +208,47 @@ impl PolicyConfig {
     }
 
     pub(crate) fn check(&self) -> Result<(), Error> {
+        self.first_problem().map_or(Ok(()), |(_, error)| Err(error))
+    }
+
+    /// What is wrong, if anything is, and the key under which the policy file has it.
+    pub(crate) fn first_problem(&self) -> Option<(String, Error)> {
         let count = self.transformations.len();
-        check_value("the number of transformations", count as f64, 1.0, Transformation::all().len() as f64)?;
-        check_value("the number of layers", self.layers as f64, 1.0, count as f64)?;
+        let most = Transformation::all().len() as f64;
+        let mut checks = vec![
+            ("transformations".to_owned(), check_value("the number of transformations", count as f64, 1.0, most)),
+            ("layers".to_owned(), check_value("the number of layers", self.layers as f64, 1.0, count as f64)),
+        ];
         for (at, RangedTransformation { transformation, range }) in self.transformations.iter().enumerate() {
-            if self.transformations[..at].iter().any(|other| other.transformation == *transformation) {
-                return Err(Error::Repeated(transformation.name()));
+            let is_repeated = self.transformations[..at].iter().any(|other| other.transformation == *transformation);
+            if is_repeated {
+                checks.push((format!("transformations[{at}].name"), Err(Error::Repeated(transformation.name()))));
             }
             let (low, high) = transformation.magnitude().map_or((0.0, 1.0), |magnitude| magnitude.limits);
             for end in [range.0, range.1] {
                 let what = format!("an end of the range of {}", transformation.name());
-                check_value(what, end.into(), low.into(), high.into())?;
+                let check = check_value(what, end.into(), low.into(), high.into());
+                checks.push((format!("transformations[{at}].range"), check));
             }
         }
         if let DepthKind::Fixed { depth } = self.depth {
-            check_value("the fixed depth", depth as f64, 0.0, self.layers as f64)?;
+            let check = check_value("the fixed depth", depth as f64, 0.0, self.layers as f64);
+            checks.push(("depth.depth".to_owned(), check));
         }
         if let TypesKind::Sinkhorn { iterations, pad } = self.types {
-            check_value("the number of Sinkhorn iterations", iterations as f64, 1.0, MOST_ITERATIONS as f64)?;
-            check_value("the padding logit", pad.into(), -1e3, 1e3)?;
+            let check = check_value("the number of Sinkhorn iterations", iterations as f64, 1.0, MOST_ITERATIONS);
+            checks.push(("types.iterations".to_owned(), check));
+            checks.push(("types.pad".to_owned(), check_value("the padding logit", pad.into(), -1e3, 1e3)));
         }
-        check_temperature(self.evaluation_temperature)
+        let check = check_temperature(self.evaluation_temperature);
+        checks.push(("sampling.evaluation_temperature".to_owned(), check));
+        checks.into_iter().find_map(|(key, check)| check.err().map(|error| (key, error)))
     }
 }
 
 pub(crate) fn check_temperature(temperature: f32) -> Result<(), Error> {
     let (low, high) = TEMPERATURES;
-    check_value("the temperature", temperature.into(), low.into(), high.into())
+    // As the number that was written, not as the float next to it.
+    let temperature: f64 = temperature.to_string().parse().unwrap_or(f64::NAN);
+    check_value("the temperature", temperature, low, high)
 }

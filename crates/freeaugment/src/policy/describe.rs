@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::config::{DepthKind, MagnitudeKind, RangedTransformation, TypesKind};
+use super::config::{DepthKind, MagnitudeKind, RangedTransformation, Sharing, TypesKind};
 use super::{Policy, PolicyConfig};
 use crate::error::Error;
 use crate::math::sigmoid;
@@ -40,7 +40,7 @@ impl Policy {
     pub fn describe(&self) -> Result<Description, Error> {
         let config = self.config().clone();
         let (count, layers) = (config.transformations.len(), config.layers);
-        let (types, repetition) = self.count_types()?;
+        let (types, repetition) = self.count_types(SAMPLES, config.evaluation_temperature)?;
         let mut depth = vec![0.0; layers + 1];
         match config.depth {
             // The largest of logit + Gumbel noise is distributed as the softmax, at every temperature.
@@ -61,27 +61,19 @@ impl Policy {
 
     /// The share of samples of all K layers that use some transformation more than once, at a given temperature.
     pub fn repetition_rate(&self, samples: u32, temperature: f32) -> Result<f64, Error> {
-        let indices: Vec<u32> = (0..samples).collect();
-        let layers = self.config().layers;
-        let mut repeated = 0;
-        for indices in indices.chunks(1024) {
-            let count = if self.config().sharing == super::Sharing::PerBatch { 1 } else { indices.len() };
-            let sample = self.sample(self.draw(0, 0, indices), temperature)?;
-            repeated += (0..count).filter(|&b| has_repetition(&sample.types(b)[..layers])).count();
-        }
-        Ok(repeated as f64 / f64::from(samples.max(1)))
+        Ok(self.count_types(samples, temperature)?.1)
     }
 
     /// The frequency of each transformation in each layer, and of samples with a repetition.
-    fn count_types(&self) -> Result<(Vec<Vec<f64>>, f64), Error> {
+    fn count_types(&self, samples: u32, temperature: f32) -> Result<(Vec<Vec<f64>>, f64), Error> {
         let config = self.config();
-        let own_samples = PolicyConfig { sharing: super::Sharing::PerImage, ..config.clone() };
+        let own_samples = PolicyConfig { sharing: Sharing::PerImage, ..config.clone() };
         let policy = Self::new(own_samples, self.parameters().clone())?;
         let mut counts = vec![vec![0_u32; config.transformations.len()]; config.layers];
         let mut repeated = 0_u32;
-        let indices: Vec<u32> = (0..SAMPLES).collect();
+        let indices: Vec<u32> = (0..samples).collect();
         for indices in indices.chunks(1024) {
-            let sample = policy.sample(policy.draw(0, 0, indices), config.evaluation_temperature)?;
+            let sample = policy.sample(policy.draw(0, 0, indices), temperature)?;
             for b in 0..indices.len() {
                 for (counts, &chosen) in counts.iter_mut().zip(sample.types(b)) {
                     counts[usize::from(chosen)] += 1;
@@ -89,7 +81,7 @@ impl Policy {
                 repeated += u32::from(has_repetition(sample.types(b)));
             }
         }
-        let share = |count: u32| f64::from(count) / f64::from(SAMPLES);
+        let share = |count: u32| f64::from(count) / f64::from(samples.max(1));
         let types = counts.into_iter().map(|counts| counts.into_iter().map(share).collect()).collect();
         Ok((types, share(repeated)))
     }
@@ -146,8 +138,8 @@ impl fmt::Display for Description {
         for (ranged, ranges) in config.transformations.iter().zip(&self.magnitudes) {
             let Some(magnitude) = ranged.transformation.magnitude() else { continue };
             let cells: Vec<String> = ranges.iter().flatten().map(MagnitudeRange::to_string).collect();
-            write_row(f, ranged.transformation.name(), &cells)?;
-            debug_assert!(!magnitude.unit.is_empty());
+            let unit = format!("  {}", magnitude.unit);
+            write_row(f, ranged.transformation.name(), &[cells, vec![unit]].concat())?;
         }
         if let Some(application) = &self.application {
             writeln!(f, "\napplied when chosen (%)")?;
@@ -177,7 +169,7 @@ fn percentages(shares: &[f64]) -> Vec<String> {
 fn write_row(f: &mut fmt::Formatter<'_>, name: &str, cells: &[String]) -> fmt::Result {
     write!(f, "{name:<13}")?;
     for cell in cells {
-        write!(f, "{cell:>12}")?;
+        write!(f, "{cell:>13}")?;
     }
     writeln!(f)
 }

@@ -1,5 +1,5 @@
 //! The policy file: versioned JSON that a person can read. It is data and never executed; reading it checks everything
-//! and says what is wrong and where. `schema/policy-1.schema.json` in the repository is its JSON schema.
+//! and says what is wrong and where. `schema/policy-1.schema.json` in this crate is its JSON schema.
 
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -201,7 +201,9 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, FileProblem> {
 
 fn problem_of(error: serde_json::Error, key: String) -> FileProblem {
     let text = error.to_string();
-    let message = text.split(" at line ").next().unwrap_or_default().to_owned();
+    let message = text.split(" at line ").next().unwrap_or_default();
+    // serde names Rust's types; people know numbers.
+    let message = message.replace("expected usize", "expected a whole number").replace("expected f32", "expected a number");
     match error.classify() {
         serde_json::error::Category::Data => {
             FileProblem::Key { key: if key == "." { "the top level".to_owned() } else { key }, message }
@@ -243,28 +245,31 @@ impl File {
             evaluation_temperature: self.sampling.evaluation_temperature,
             place: self.place,
         };
+        let key_of = |at: usize| format!("transformations[{at}]");
+        for (at, entry) in self.transformations.iter().enumerate() {
+            config.transformations.push(entry.ranged(&key_of(at))?);
+        }
+        if let Some((key, error)) = config.first_problem() {
+            return Err(FileProblem::Invalid { key, error });
+        }
         if depth == DepthKind::Learned {
-            check_list("depth.logits", &depth_values, config.layers.saturating_add(1))?;
+            check_list("depth.logits", &depth_values, config.layers + 1)?;
         }
         let mut type_values = Vec::new();
         let mut magnitude_values = [Vec::new(), Vec::new()];
         for (at, entry) in self.transformations.into_iter().enumerate() {
-            let entry = CheckedEntry::new(entry, &config, &format!("transformations[{at}]"))?;
-            config.transformations.push(entry.ranged);
+            let has_magnitude = config.transformations[at].transformation.magnitude().is_some();
+            let entry = CheckedEntry::new(entry, has_magnitude, &config, &key_of(at))?;
             type_values.extend(entry.types);
             depth_values.extend(entry.application);
             for (all, own) in magnitude_values.iter_mut().zip(entry.magnitudes) {
                 all.extend(own);
             }
         }
-        let invalid = |key: &str| {
-            let key = key.to_owned();
-            |error| FileProblem::Invalid { key, error }
-        };
-        config.check().map_err(invalid("the top level"))?;
-        let parameters = Parameters::new(&config, depth_values, type_values, magnitude_values)
-            .map_err(invalid("transformations"))?;
-        let mut policy = Policy::new(config, parameters).map_err(invalid("the top level"))?;
+        let invalid = |error| FileProblem::Invalid { key: "transformations".to_owned(), error };
+        let parameters =
+            Parameters::new(&config, depth_values, type_values, magnitude_values).map_err(invalid)?;
+        let mut policy = Policy::new(config, parameters).map_err(invalid)?;
         *policy.provenance_mut() = self.provenance;
         Ok(policy)
     }
@@ -309,6 +314,21 @@ impl File {
 }
 
 impl Entry {
+    /// The transformation and its range.
+    fn ranged(&self, key: &str) -> Result<RangedTransformation, FileProblem> {
+        let transformation = Transformation::named(&self.name)
+            .map_err(|error| FileProblem::Invalid { key: format!("{key}.name"), error })?;
+        let range = match (self.range, transformation.magnitude().is_some()) {
+            (Some([low, high]), true) => (low, high),
+            (None, true) => return Err(missing(&format!("{key}.range"))),
+            (Some(_), false) => {
+                return Err(FileProblem::Unexpected { key: format!("{key}.range"), why: NO_MAGNITUDE });
+            }
+            (None, false) => (0.0, 1.0),
+        };
+        Ok(RangedTransformation { transformation, range })
+    }
+
     fn from_policy(policy: &Policy, i: usize) -> Self {
         let (config, parameters) = (policy.config(), policy.parameters());
         let RangedTransformation { transformation, range } = config.transformations[i];
@@ -334,31 +354,19 @@ impl Entry {
     }
 }
 
-/// What an entry says, after checking that it says what its kind of policy needs and nothing else.
+/// The lists of an entry, after checking that it has those that its kind of policy needs and no others.
 struct CheckedEntry {
-    ranged: RangedTransformation,
     types: Vec<f32>,
     application: Vec<f32>,
     magnitudes: [Vec<f32>; 2],
 }
 
 impl CheckedEntry {
-    fn new(entry: Entry, config: &PolicyConfig, key: &str) -> Result<Self, FileProblem> {
-        let transformation = Transformation::named(&entry.name)
-            .map_err(|error| FileProblem::Invalid { key: format!("{key}.name"), error })?;
-        let has_magnitude = transformation.magnitude().is_some();
+    fn new(entry: Entry, has_magnitude: bool, config: &PolicyConfig, key: &str) -> Result<Self, FileProblem> {
         let by_application = config.depth == DepthKind::Application;
         let by_bounds = config.magnitudes == MagnitudeKind::Uniform;
         let list = |name: &str, values: Option<Vec<f32>>, wanted: bool, why: &'static str| {
             take_list(&format!("{key}.{name}"), values, wanted, why, config.layers)
-        };
-        let range = match (entry.range, has_magnitude) {
-            (Some([low, high]), true) => (low, high),
-            (None, true) => return Err(missing(&format!("{key}.range"))),
-            (Some(_), false) => {
-                return Err(FileProblem::Unexpected { key: format!("{key}.range"), why: NO_MAGNITUDE });
-            }
-            (None, false) => (0.0, 1.0),
         };
         let bounds_why = if has_magnitude { "whose magnitudes are gaussian" } else { NO_MAGNITUDE };
         let gaussian_why = if has_magnitude { "whose magnitudes are uniform" } else { NO_MAGNITUDE };
@@ -375,14 +383,10 @@ impl CheckedEntry {
         let mut magnitudes = [lower.or(centre), upper.or(spread)].map(Option::unwrap_or_default);
         if !has_magnitude {
             // They have no effect and are not in the file.
-            let initial = Parameters::initial(&PolicyConfig {
-                transformations: vec![transformation.into()],
-                ..config.clone()
-            });
-            magnitudes = initial.magnitudes().map(<[f32]>::to_vec);
+            let initial = Parameters::initial(config);
+            magnitudes = initial.magnitudes().map(|values| values[..config.layers].to_vec());
         }
         Ok(Self {
-            ranged: RangedTransformation { transformation, range },
             types: list("type_logits", Some(entry.type_logits), true, "")?.unwrap_or_default(),
             application: application.unwrap_or_default(),
             magnitudes,

@@ -110,7 +110,7 @@ impl Transformation {
     pub fn named(name: &str) -> Result<Self, Error> {
         ALL.iter().copied().find(|t| t.name() == name).ok_or_else(|| Error::UnknownTransformation {
             name: name.chars().take(40).collect(),
-            nearest: ALL.iter().map(|t| t.name()).find(|known| is_near(name, known)),
+            nearest: nearest(name),
             all: ALL.iter().map(|t| t.name()).collect::<Vec<_>>().join(", "),
         })
     }
@@ -196,13 +196,14 @@ impl fmt::Debug for Transformation {
     }
 }
 
-/// Whether a misspelt name may mean the known one: the same letters but for case and signs, or nearly so.
-fn is_near(name: &str, known: &str) -> bool {
+/// The transformation that a misspelt name may mean: the same letters but for case and signs, or nearly so.
+fn nearest(name: &str) -> Option<&'static str> {
     let letters = |s: &str| -> Vec<char> {
         s.chars().filter(|c| c.is_alphanumeric()).take(40).map(|c| c.to_ascii_lowercase()).collect()
     };
-    let (name, known) = (letters(name), letters(known));
-    edit_distance(&name, &known) <= known.len() / 4
+    let distance = |known: &&str| edit_distance(&letters(name), &letters(known));
+    let best = ALL.iter().map(|t| t.name()).min_by_key(distance)?;
+    (distance(&best) <= best.len() / 4).then_some(best)
 }
 
 /// Insertions, deletions and substitutions between two words.

@@ -115,16 +115,19 @@ crate::simd::versions! {
         to_blur.fill(0.0);
         let mut total = 0.0;
         visit_inside(x, width, rows, |range, x, blur| {
-            let mut sum = 0.0_f32;
-            let values = x.iter().zip(blur).zip(&g[range.clone()]);
-            let targets = grad[range.clone()].iter_mut().zip(&mut to_blur[range]);
-            for (((&x, &blur), &g), (grad, to_blur)) in values.zip(targets) {
-                let g = clamp01_pullback(blur + m * (x - blur), g);
-                *grad += weight * (m * g);
-                *to_blur = weight * ((1.0 - m) * g) / 13.0;
-                sum += g * (x - blur);
+            let mut lanes = [0.0; LANES];
+            let sources = x.chunks(LANES).zip(blur.chunks(LANES)).zip(g[range.clone()].chunks(LANES));
+            let targets = grad[range.clone()].chunks_mut(LANES).zip(to_blur[range].chunks_mut(LANES));
+            for (((x, blur), g), (grad, to_blur)) in sources.zip(targets) {
+                let values = x.iter().zip(blur).zip(g).zip(grad.iter_mut().zip(to_blur));
+                for (lane, (((&x, &blur), &g), (grad, to_blur))) in lanes.iter_mut().zip(values) {
+                    let g = clamp01_pullback(blur + m * (x - blur), g);
+                    *grad += weight * (m * g);
+                    *to_blur = weight * ((1.0 - m) * g) / 13.0;
+                    *lane += g * (x - blur);
+                }
             }
-            total += f64::from(sum);
+            total += f64::from(fold(lanes));
         });
         for (y, (g, grad)) in g.chunks_exact(width).zip(grad.chunks_exact_mut(width)).enumerate() {
             let step = if y == 0 || y == height - 1 { 1 } else { width - 1 };

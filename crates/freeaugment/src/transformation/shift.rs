@@ -38,7 +38,7 @@ impl Shifted {
             whole: grown(&mut scratch.offsets, count),
             fraction: grown(&mut scratch.fractions, count),
             slope: grown(&mut scratch.slopes, count),
-            rows: grown(&mut scratch.rows, 4 * image.width + 2),
+            rows: grown(&mut scratch.rows, Walk::buffer_len(image)),
         };
         for l in 0..count {
             let distance = (self.distance)(image, l) as f64;
@@ -203,7 +203,17 @@ struct Walk<'a> {
     rows: &'a mut [f32],
 }
 
+/// Columns that are moved at once.
+const STRIP: usize = 8;
+
 impl<'a> Walk<'a> {
+    /// What either axis needs of memory.
+    fn buffer_len(image: Image<'_>) -> usize {
+        let along_x = 4 * image.width + 2;
+        let along_y = image.plane() + STRIP + (image.height + 1) * (image.width + STRIP);
+        along_x.max(along_y)
+    }
+
     #[inline(always)]
     fn new(
         plane: &'a [f32],
@@ -215,14 +225,27 @@ impl<'a> Walk<'a> {
     ) -> Self {
         let width = image.width;
         match axis {
-            Axis::X => rows[..3 * width + 2].fill(0.0),
-            Axis::Y => gather_row(plane, 0, whole, &mut rows[..width]),
+            Axis::X => {
+                rows[..3 * width + 2].fill(0.0);
+                Self { plane, width, axis, whole, line, rows }
+            }
+            Axis::Y if whole.first() == whole.last() => {
+                // All columns move together, so that their rows can be read where they are.
+                rows[..width].fill(0.0);
+                Self { plane, width, axis, whole, line, rows }
+            }
+            Axis::Y => {
+                // A copy whose last strip may be read beyond its end.
+                let (copy, moved) = rows.split_at_mut(plane.len() + STRIP);
+                copy[..plane.len()].copy_from_slice(plane);
+                move_columns(copy, width, image.height, whole, moved);
+                Self { plane, width, axis, whole, line, rows: moved }
+            }
         }
-        Self { plane, width, axis, whole, line, rows }
     }
 
     /// Of row y: both neighbours of its pixels along the axis, zero outside the image, and the entries of `line` that
-    /// belong to its pixels. Rows must be asked for in order.
+    /// belong to its pixels.
     #[inline(always)]
     fn row(&mut self, y: usize) -> (&[f32], &[f32], &[f32]) {
         let width = self.width;
@@ -237,33 +260,53 @@ impl<'a> Walk<'a> {
                 let wide = &wide[start..][..=width];
                 (&wide[..width], &wide[1..], &same[..width])
             }
+            Axis::Y if self.whole.first() == self.whole.last() => {
+                let zeros = &self.rows[..width];
+                let row = |y: i64| match usize::try_from(y).ok().and_then(|y| self.plane.get(y * width..)) {
+                    Some(rest) if !rest.is_empty() => &rest[..width],
+                    _ => zeros,
+                };
+                let y = y as i64 + i64::from(self.whole[0]);
+                (row(y), row(y + 1), self.line)
+            }
             Axis::Y => {
-                // What lies below a pixel of one row lies on the pixel of the next: two buffers take turns.
-                let (even, odd) = self.rows[..2 * width].split_at_mut(width);
-                let (low, high) = if y.is_multiple_of(2) { (even, odd) } else { (odd, even) };
-                gather_row(self.plane, y as i32 + 1, self.whole, high);
-                (low, high, self.line)
+                // What lies below a pixel lies on the pixel of the next row.
+                let (low, high) = self.rows[y * (width + STRIP)..].split_at(width + STRIP);
+                (&low[..width], &high[..width], self.line)
             }
         }
     }
 }
 
-/// row[x] = plane[y + whole[x]][x], zero outside.
+/// moved[y][x] = plane[y + whole[x]][x] for y in 0..=height, zero outside. Neighbouring columns that move together are
+/// moved in strips; a strip may be wider than they are, and the columns to its right then overwrite what it spilled.
 #[inline(always)]
-fn gather_row(plane: &[f32], y: i32, whole: &[i32], row: &mut [f32]) {
-    let width = row.len();
-    let (first, last) = (whole[0], whole[width - 1]);
-    if first == last {
-        let start = i64::from(y + first) * width as i64;
-        match usize::try_from(start).ok().and_then(|start| plane.get(start..start + width)) {
-            Some(line) => row.copy_from_slice(line),
-            None => row.fill(0.0),
+#[allow(unsafe_code)]
+fn move_columns(plane: &[f32], width: usize, height: usize, whole: &[i32], moved: &mut [f32]) {
+    let stride = width + STRIP;
+    assert!(plane.len() >= height * width + STRIP && moved.len() >= (height + 1) * stride && whole.len() == width);
+    let mut x = 0;
+    while x < width {
+        let shift = i64::from(whole[x]);
+        let together = whole[x..].iter().take(STRIP).take_while(|&&other| i64::from(other) == shift).count();
+        // Rows first..last read inside the image; the others are zero.
+        let first = (-shift).clamp(0, height as i64 + 1) as usize;
+        let last = (height as i64 - shift).clamp(first as i64, height as i64 + 1) as usize;
+        for y in (0..first).chain(last..=height) {
+            moved[y * stride + x..][..STRIP].fill(0.0);
         }
-        return;
-    }
-    let height = (plane.len() / width) as u32;
-    for (x, (value, whole)) in row.iter_mut().zip(whole).enumerate() {
-        let line = (y + whole) as u32;
-        *value = if line < height { plane[line as usize * width + x] } else { 0.0 };
+        for y in first..last {
+            let from = (y as i64 + shift) as usize * width + x;
+            // SAFETY: first <= y < last means 0 <= y + shift < height, and x < width; so the strip that is read ends at
+            // (height - 1)·width + width - 1 + STRIP at the most, which lies inside `plane` by the assertion above. With
+            // y <= height the strip that is written ends at height·stride + width - 1 + STRIP, inside `moved`. The two
+            // slices are distinct borrows. (Checked slices take most of the time here: the copy itself is one load and
+            // one store.)
+            unsafe {
+                let (from, to) = (plane.as_ptr().add(from), moved.as_mut_ptr().add(y * stride + x));
+                std::ptr::copy_nonoverlapping(from, to, STRIP);
+            }
+        }
+        x += together;
     }
 }
