@@ -3,7 +3,7 @@
 
 use std::cell::RefCell;
 
-use crate::sampling::Assigner;
+use crate::sampling::{Assigner, Tape};
 
 /// Buffers that a transformation may use while it works on one image. Their contents mean nothing between calls.
 #[derive(Default)]
@@ -33,8 +33,7 @@ pub(crate) struct Work {
     pub(crate) layers: Vec<f32>,
     /// The cotangent of the layer being worked on, and of the one below it.
     pub(crate) cotangents: [Vec<f32>; 2],
-    /// What a sampler keeps for its pullback.
-    pub(crate) sampler: Vec<f32>,
+    pub(crate) sinkhorn: Tape,
     pub(crate) assigner: Assigner,
 }
 

@@ -4,8 +4,8 @@ mod common;
 
 use common::{dot, normal, random_parameters, smooth_images, uniform};
 use freeaugment::sampling::{
-    Bounds, Gaussian, Sinkhorn, log_softmax, log_softmax_pullback, sample_application, sample_application_pullback,
-    soften,
+    Bounds, Gaussian, Matrices, MatricesMut, Sinkhorn, Tape, log_softmax, log_softmax_pullback, sample_application,
+    sample_application_pullback, soften,
 };
 use freeaugment::{
     DepthKind, Groups, Images, MagnitudeKind, Policy, PolicyConfig, RangedTransformation, Shape, Transformation,
@@ -151,14 +151,17 @@ fn sampler_gradients_agree_with_central_differences() {
         let sampler = Sinkhorn { transformations: n, layers: k, iterations, pad: -10.0, temperature };
         let noise = gumbel(22, n * n);
         let sample = |logits: &[f32]| {
-            let (mut soft, mut tape) = (vec![0.0; size], Vec::new());
-            sampler.sample(logits, &noise, &mut soft, &mut tape);
+            let (mut soft, mut tape) = (vec![0.0; size], Tape::default());
+            let target = MatricesMut { data: &mut soft, stride: size };
+            sampler.sample(1, logits, Matrices { data: &noise, stride: n * n }, target, &mut tape, true);
             soften(&mut soft);
             (soft, tape)
         };
         let (soft, mut tape) = sample(&logits);
         let mut gradient = vec![0.0; size];
-        sampler.pullback(&soft, &cotangent, &mut tape, &mut gradient);
+        let matrices = |data| Matrices { data, stride: size };
+        let target = MatricesMut { data: &mut gradient, stride: size };
+        sampler.pullback(1, matrices(&soft), matrices(&cotangent), &mut tape, target);
         check_sampler("sinkhorn", &logits, &gradient, |logits| dot(&sample(logits).0, &cotangent));
     }
     let noise = gumbel(23, size);

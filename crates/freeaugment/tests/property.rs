@@ -3,7 +3,7 @@
 mod common;
 
 use common::{noise_images, random_parameters, uniform};
-use freeaugment::sampling::{Assigner, Sinkhorn, soften};
+use freeaugment::sampling::{Assigner, Matrices, MatricesMut, Sinkhorn, Tape, soften};
 use freeaugment::{
     Assignment, DepthKind, Estimator, Groups, Images, MagnitudeKind, Policy, PolicyConfig, RangedTransformation, Shape,
     Sharing, Transformation, TypesKind,
@@ -121,7 +121,9 @@ proptest! {
         let mut noise: Vec<f32> = uniform(seed + 1, n * n).iter().map(|r| r.clamp(1e-7, 1.0 - 1e-7)).collect();
         freeaugment::random::gumbel_from_uniform(&mut noise);
         let mut soft = vec![0.0; n * layers];
-        sampler.sample(&logits, &noise, &mut soft, &mut Vec::new());
+        let noise = Matrices { data: &noise, stride: n * n };
+        let target = MatricesMut { data: &mut soft, stride: n * layers };
+        sampler.sample(1, &logits, noise, target, &mut Tape::default(), false);
         let mut chosen = vec![0; layers];
         Assigner::default().assign(&soft, &mut chosen);
         soften(&mut soft);

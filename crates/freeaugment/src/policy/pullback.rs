@@ -7,13 +7,13 @@
 use rayon::prelude::*;
 
 use super::Policy;
-use super::config::{DepthKind, Estimator, Groups, MagnitudeKind};
+use super::config::{DepthKind, Estimator, Groups, MagnitudeKind, TypesKind};
 use super::parameter::Parameters;
 use super::rows::{Layout, RowMut, Rows};
 use super::sample::{ImageSample, Sample};
 use crate::error::{Error, check_length};
 use crate::image::{Image, Images};
-use crate::sampling::{Bounds, log_softmax_pullback, sample_application_pullback};
+use crate::sampling::{Bounds, MatricesMut, Sinkhorn, log_softmax_pullback, sample_application_pullback};
 use crate::transformation::{add_scaled, dot};
 use crate::work::{Scratch, Work, grown, with_work};
 
@@ -95,8 +95,16 @@ impl Policy {
         let layout = Layout { types: matrix, magnitudes: 2 * matrix, depth: self.parameters.depth().len() };
         let mut rows = Rows::zeros(layout, to_sample.count);
         let bounds = self.bounds();
-        rows.data.par_chunks_exact_mut(layout.len()).enumerate().for_each(|(b, row)| {
-            with_work(|work| self.pull_image_sample(sample, to_sample, b, learn, &bounds, layout.row_mut(row), work));
+        let group = Sinkhorn::GROUP;
+        rows.data.par_chunks_mut(group * layout.len()).enumerate().for_each(|(g, rows)| {
+            if learn.types && let Some(sinkhorn) = self.sinkhorn(sample.temperature) {
+                with_work(|work| {
+                    self.pull_sinkhorn(sinkhorn, sample, to_sample, g * group, rows, layout, work);
+                });
+            }
+            for (b, row) in rows.chunks_exact_mut(layout.len()).enumerate() {
+                self.pull_image_sample(sample, to_sample, g * group + b, learn, &bounds, layout.row_mut(row));
+            }
         });
         let mut sums = vec![0.0_f64; layout.len()];
         for row in rows.data.chunks_exact(layout.len()) {
@@ -116,6 +124,32 @@ impl Policy {
         gradient
     }
 
+    /// The types of a few images. The tape of the forward pass is made again rather than kept for every image; what the
+    /// forward pass writes besides goes where the gradient will stand.
+    fn pull_sinkhorn(
+        &self,
+        sinkhorn: Sinkhorn,
+        sample: &Sample,
+        to_sample: &Rows,
+        first: usize,
+        rows: &mut [f32],
+        layout: Layout,
+        work: &mut Work,
+    ) {
+        let (stride, tape) = (layout.len(), &mut work.sinkhorn);
+        let images = rows.len() / stride;
+        let own = if sample.count() == 1 { 0 } else { first };
+        let noise = sample.noise.types_from(own);
+        let log_soft = MatricesMut { data: rows, stride };
+        sinkhorn.sample(images, self.parameters.types(), noise, log_soft, tape, true);
+        for row in rows.chunks_exact_mut(stride) {
+            layout.row_mut(row).types.fill(0.0);
+        }
+        let grad = MatricesMut { data: rows, stride };
+        sinkhorn.pullback(images, sample.soft.types_from(own), to_sample.types_from(first), tape, grad);
+    }
+
+    /// Everything but Sinkhorn's types.
     fn pull_image_sample(
         &self,
         sample: &Sample,
@@ -124,21 +158,12 @@ impl Policy {
         learn: Groups,
         bounds: &Bounds,
         gradient: RowMut<'_>,
-        work: &mut Work,
     ) {
         let own = if sample.count() == 1 { 0 } else { b };
         let (noise, soft, cotangent) = (sample.noise.row(own), sample.soft.row(own), to_sample.row(b));
         let t = sample.temperature;
-        if learn.types {
-            if let Some(sinkhorn) = self.sinkhorn(t) {
-                // The tape of the forward pass is made again rather than kept for every image. What the forward pass
-                // writes besides goes where the gradient will stand.
-                sinkhorn.sample(self.parameters.types(), noise.types, gradient.types, &mut work.sampler);
-                gradient.types.fill(0.0);
-                sinkhorn.pullback(soft.types, cotangent.types, &mut work.sampler, gradient.types);
-            } else {
-                log_softmax_pullback(soft.types, cotangent.types, self.config.layers, t, gradient.types);
-            }
+        if learn.types && self.config.types == TypesKind::Softmax {
+            log_softmax_pullback(soft.types, cotangent.types, self.config.layers, t, gradient.types);
         }
         if learn.magnitudes {
             let (first, second) = gradient.magnitudes.split_at_mut(soft.magnitudes.len());

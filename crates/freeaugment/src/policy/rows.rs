@@ -2,6 +2,7 @@
 //! an image reads and writes one row of each.
 
 use crate::error::{Error, check_length};
+use crate::sampling::Matrices;
 
 /// The sizes of the three parts of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +61,12 @@ impl Rows {
     pub(crate) fn row(&self, b: usize) -> Row<'_> {
         let len = self.layout.len();
         self.layout.row(&self.data[b * len..][..len])
+    }
+
+    /// The matrices of types of the rows from `b` on: the first part of each row. Where there is one row, all share it.
+    pub(crate) fn types_from(&self, b: usize) -> Matrices<'_> {
+        let len = self.layout.len();
+        if self.count == 1 { Matrices { data: &self.data, stride: 0 } } else { Matrices { data: &self.data[b * len..], stride: len } }
     }
 
     /// Rows that another policy made are refused.

@@ -8,7 +8,7 @@ use super::rows::{Layout, Row, Rows};
 use crate::error::{Error, check_length};
 use crate::random::{Purpose, Stream};
 use crate::sampling::{
-    Bounds, Gaussian, Sinkhorn, assign_column_maximum, largest, log_softmax, sample_application, soften,
+    Bounds, Gaussian, Matrices, MatricesMut, Sinkhorn, assign_column_maximum, largest, log_softmax, sample_application, soften,
 };
 use crate::work::{Work, with_work};
 
@@ -145,15 +145,40 @@ impl Policy {
         let per_image = self.config.layers + 1;
         let mut hard = vec![0; per_image * noise.count];
         let bounds = self.bounds();
-        (soft.data.par_chunks_exact_mut(layout.len()), hard.par_chunks_exact_mut(per_image))
+        // Types are drawn for a group of images at a time, the rest for each image on its own.
+        let group = Sinkhorn::GROUP;
+        (soft.data.par_chunks_mut(group * layout.len()), hard.par_chunks_mut(group * per_image))
             .into_par_iter()
             .enumerate()
-            .for_each(|(b, (soft, hard))| {
-                with_work(|work| self.sample_image(noise.row(b), temperature, &bounds, soft, hard, work));
+            .for_each(|(g, (soft, hard))| {
+                with_work(|work| {
+                    self.sample_types(noise.types_from(g * group), temperature, soft, work);
+                    let images = soft.chunks_exact_mut(layout.len()).zip(hard.chunks_exact_mut(per_image));
+                    for (b, (soft, hard)) in images.enumerate() {
+                        self.sample_image(noise.row(g * group + b), temperature, &bounds, soft, hard, work);
+                    }
+                });
             });
         Ok(Sample { noise, temperature, soft, hard })
     }
 
+    /// Writes the logarithm of the relaxed types of a few images into their rows.
+    fn sample_types(&self, noise: Matrices<'_>, temperature: f32, soft: &mut [f32], work: &mut Work) {
+        let logits = self.parameters.types();
+        let stride = self.sample_layout().len();
+        let images = soft.len() / stride;
+        if let Some(sinkhorn) = self.sinkhorn(temperature) {
+            let log_soft = MatricesMut { data: soft, stride };
+            sinkhorn.sample(images, logits, noise, log_soft, &mut work.sinkhorn, false);
+            return;
+        }
+        for (b, soft) in soft.chunks_exact_mut(stride).enumerate() {
+            let noise = &noise.data[b * noise.stride..][..logits.len()];
+            log_softmax(logits, noise, self.config.layers, temperature, &mut soft[..logits.len()]);
+        }
+    }
+
+    /// Everything but the relaxed types, whose logarithm is there already.
     fn sample_image(
         &self,
         noise: Row<'_>,
@@ -165,7 +190,6 @@ impl Policy {
     ) {
         let soft = self.sample_layout().row_mut(soft);
         let (depth, chosen) = hard.split_last_mut().expect("a row ends with the depth");
-        self.sample_types(noise.types, temperature, soft.types, &mut work.sampler);
         match self.config.assignment {
             Assignment::ColumnMaximum => assign_column_maximum(soft.types, chosen),
             Assignment::Exact => work.assigner.assign(soft.types, chosen),
@@ -189,21 +213,6 @@ impl Policy {
                 self.config.layers as u8
             }
         };
-    }
-
-    /// Writes the logarithm of the relaxed types and leaves what their pullback needs in `tape`.
-    pub(super) fn sample_types(
-        &self,
-        noise: &[f32],
-        temperature: f32,
-        log_soft: &mut [f32],
-        tape: &mut Vec<f32>,
-    ) {
-        let logits = self.parameters.types();
-        match self.sinkhorn(temperature) {
-            Some(sinkhorn) => sinkhorn.sample(logits, noise, log_soft, tape),
-            None => log_softmax(logits, noise, self.config.layers, temperature, log_soft),
-        }
     }
 
     /// None where types are independent.

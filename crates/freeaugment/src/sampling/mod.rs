@@ -1,4 +1,5 @@
-//! The distributions a policy is drawn from, for one image at a time, with the noise as an argument.
+//! The distributions a policy is drawn from, with the noise as an argument; for one image at a time, or, where that is
+//! much faster, for a few.
 //!
 //! Every sampler is a function of parameters and noise, and its pullback stands beside it: a cotangent of the sample in,
 //! the gradient to the parameters out, the noise held fixed. Pullbacks *add* to the gradient they are given. Matrices
@@ -13,7 +14,7 @@ mod softmax;
 pub use application::{sample_application, sample_application_pullback};
 pub use assignment::{Assigner, assign_column_maximum};
 pub use magnitude::{Bounds, Gaussian};
-pub use sinkhorn::{PAD, Sinkhorn};
+pub use sinkhorn::{Matrices, MatricesMut, PAD, Sinkhorn, Tape};
 pub use softmax::{log_softmax, log_softmax_pullback};
 
 use crate::math::exp;

@@ -119,8 +119,8 @@ fn apply<const L: usize>(image: Image<'_>, m: f32, out: &mut [f32], pixels: &mut
             for b in 0..BLOCK.min(image.width - first) {
                 let value = positions.blend(b, positions.neighbours::<L>(b, &turn, pixels));
                 let at = y * image.width + first + b;
-                for (channel, value) in value.iter().enumerate().take(image.channels()) {
-                    out[channel * plane + at] = clamp01(*value); // rounding alone can leave [0, 1]
+                for channel in 0..channels::<L>() {
+                    out[channel * plane + at] = clamp01(value[channel]); // rounding alone can leave [0, 1]
                 }
             }
         }
@@ -135,13 +135,13 @@ fn inner<const L: usize>(image: Image<'_>, m: f32, cotangent: &[f32], pixels: &m
     let mut total = 0.0;
     for y in 0..image.height {
         let mut sums = [0.0; L];
+        let rows = rows_of::<L>(image, cotangent, y);
         for first in (0..image.width).step_by(BLOCK) {
             positions.find(&turn, y, first);
             for b in 0..BLOCK.min(image.width - first) {
                 let value = positions.blend(b, positions.neighbours::<L>(b, &turn, pixels));
-                let g = pixel_of::<L>(image, cotangent, y * image.width + first + b);
                 for l in 0..L {
-                    sums[l] += g[l] * value[l];
+                    sums[l] += rows[l][first + b] * value[l];
                 }
             }
         }
@@ -172,10 +172,14 @@ fn pullback<const L: usize>(
     for y in 0..image.height {
         let dy = y as f32 - turn.center_y;
         let (mut sums_x, mut sums_y) = ([0.0; L], [0.0; L]);
+        let rows = rows_of::<L>(image, cotangent, y);
         for first in (0..image.width).step_by(BLOCK) {
             positions.find(&turn, y, first);
             for b in 0..BLOCK.min(image.width - first) {
-                let g = pixel_of::<L>(image, cotangent, y * image.width + first + b);
+                let mut g = [0.0; L];
+                for l in 0..L {
+                    g[l] = rows[l][first + b];
+                }
                 let [top, bottom] = positions.neighbours::<L>(b, &turn, pixels);
                 let (fx, fy) = (positions.fx[b], positions.fy[b]);
                 let dx = (first + b) as f32 - turn.center_x;
@@ -210,7 +214,7 @@ fn pullback<const L: usize>(
     }
     let plane = image.plane();
     for (y, row) in gradients.chunks_exact(turn.stride).skip(RING).take(image.height).enumerate() {
-        for channel in 0..image.channels() {
+        for channel in 0..channels::<L>() {
             let grad = &mut grad[channel * plane + y * image.width..][..image.width];
             for (grad, pixel) in grad.iter_mut().zip(&row[RING..]) {
                 *grad += pixel[channel];
@@ -305,15 +309,19 @@ fn split(position: f32, end: f32) -> (i32, f32) {
     (whole, clamped - whole as f32)
 }
 
-/// The channels of one pixel, side by side.
+/// Images of three channels use four lanes.
+const fn channels<const L: usize>() -> usize {
+    if L == 1 { 1 } else { 3 }
+}
+
+/// Row y of each channel. The fourth lane repeats a channel: it meets only zeros, and what is added to it is not read.
 #[inline(always)]
-fn pixel_of<const L: usize>(image: Image<'_>, planes: &[f32], at: usize) -> [f32; L] {
-    let plane = image.plane();
-    let mut pixel = [0.0; L];
-    for (channel, value) in pixel.iter_mut().enumerate().take(image.channels()) {
-        *value = planes[channel * plane + at];
+fn rows_of<'a, const L: usize>(image: Image<'_>, planes: &'a [f32], y: usize) -> [&'a [f32]; L] {
+    let mut rows: [&[f32]; L] = [&[]; L];
+    for (l, row) in rows.iter_mut().enumerate() {
+        *row = &planes[l.min(channels::<L>() - 1) * image.plane() + y * image.width..][..image.width];
     }
-    pixel
+    rows
 }
 
 /// The image with the channels of each pixel side by side (and zeros up to L), inside its rings of zeros.
@@ -325,7 +333,7 @@ fn interleave<'a, const L: usize>(image: Image<'_>, pixels: &'a mut Vec<f32>) ->
     let pixels = pixels.as_chunks_mut::<L>().0;
     let plane = image.plane();
     for (y, row) in pixels.chunks_exact_mut(stride).skip(RING).take(image.height).enumerate() {
-        for channel in 0..image.channels() {
+        for channel in 0..channels::<L>() {
             let from = &image.data[channel * plane + y * image.width..][..image.width];
             for (pixel, &value) in row[RING..].iter_mut().zip(from) {
                 pixel[channel] = value;

@@ -136,7 +136,7 @@ crate::simd::versions! {
         rows: &mut [f32],
         cotangent: &[f32],
     ) -> f32 {
-        sum_rows(image, axis, whole, fraction, rows, cotangent, |low, high, f, g| g * mix(low, high, f))
+        sum_rows(image, axis, whole, fraction, rows, cotangent, mix)
     }
 
     fn slope_inner(
@@ -147,7 +147,7 @@ crate::simd::versions! {
         rows: &mut [f32],
         cotangent: &[f32],
     ) -> f32 {
-        sum_rows(image, axis, whole, slope, rows, cotangent, |low, high, slope, g| g * (high - low) * slope)
+        sum_rows(image, axis, whole, slope, rows, cotangent, |low, high, slope| (high - low) * slope)
     }
 }
 
@@ -156,7 +156,7 @@ fn mix(low: f32, high: f32, fraction: f32) -> f32 {
     (1.0 - fraction) * low + fraction * high
 }
 
-/// The sum over all pixels of `f(low neighbour, high neighbour, value of the line, cotangent)`.
+/// The sum over all pixels of `f(low neighbour, high neighbour, value of the line)` times the cotangent.
 #[inline(always)]
 fn sum_rows(
     image: Image<'_>,
@@ -165,26 +165,29 @@ fn sum_rows(
     line: &[f32],
     rows: &mut [f32],
     cotangent: &[f32],
-    f: impl Fn(f32, f32, f32, f32) -> f32,
+    f: impl Fn(f32, f32, f32) -> f32,
 ) -> f32 {
+    let (values, rows) = rows.split_at_mut(image.width);
     let mut total = 0.0;
     for (plane, cotangent) in image.planes().zip(cotangent.chunks_exact(image.plane())) {
         let mut lanes = [0.0; LANES];
         let mut walk = Walk::new(plane, image, axis, whole, line, rows);
         for (y, cotangent) in cotangent.chunks_exact(image.width).enumerate() {
+            // In two loops, because both neighbours are often the same memory, one value apart, and the compiler does
+            // not see a vector in a sum over those.
             let (low, high, line) = walk.row(y);
-            let (low, low_rest) = low.as_chunks::<LANES>();
-            let (high, high_rest) = high.as_chunks::<LANES>();
-            let (line, line_rest) = line.as_chunks::<LANES>();
+            for (((value, &low), &high), &line) in values.iter_mut().zip(low).zip(high).zip(line) {
+                *value = f(low, high, line);
+            }
+            let (values, values_rest) = values.as_chunks::<LANES>();
             let (g, g_rest) = cotangent.as_chunks::<LANES>();
-            for (((low, high), line), g) in low.iter().zip(high).zip(line).zip(g) {
+            for (values, g) in values.iter().zip(g) {
                 for l in 0..LANES {
-                    lanes[l] += f(low[l], high[l], line[l], g[l]);
+                    lanes[l] += values[l] * g[l];
                 }
             }
-            let rest = low_rest.iter().zip(high_rest).zip(line_rest).zip(g_rest);
-            for (l, (((&low, &high), &line), &g)) in rest.enumerate() {
-                lanes[l] += f(low, high, line, g);
+            for (lane, (value, g)) in lanes.iter_mut().zip(values_rest.iter().zip(g_rest)) {
+                *lane += value * g;
             }
         }
         total += f64::from(fold(lanes));
@@ -211,7 +214,7 @@ impl<'a> Walk<'a> {
     fn buffer_len(image: Image<'_>) -> usize {
         let along_x = 4 * image.width + 2;
         let along_y = image.plane() + STRIP + (image.height + 1) * (image.width + STRIP);
-        along_x.max(along_y)
+        image.width + along_x.max(along_y)
     }
 
     #[inline(always)]

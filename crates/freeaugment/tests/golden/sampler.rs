@@ -3,8 +3,8 @@
 use freeaugment::Transformation;
 use freeaugment::random::gumbel_from_uniform;
 use freeaugment::sampling::{
-    Assigner, Bounds, Gaussian, Sinkhorn, assign_column_maximum, log_softmax, log_softmax_pullback,
-    sample_application, sample_application_pullback, soften,
+    Assigner, Bounds, Gaussian, Matrices, MatricesMut, Sinkhorn, Tape, assign_column_maximum, log_softmax,
+    log_softmax_pullback, sample_application, sample_application_pullback, soften,
 };
 
 use crate::fixture::{Set, Tolerance, number, report_skipped};
@@ -36,17 +36,30 @@ fn sinkhorn_agrees_with_the_reference() {
             let batch = noise.rows();
             let (mut log_soft, mut soft) = (vec![0.0; batch * size], vec![0.0; batch * size]);
             let (mut hard, mut exact) = (vec![0; batch * layers], vec![0; batch * layers]);
-            let (mut gradient, mut tape) = (vec![0.0; size], Vec::new());
+            let (mut gradients, mut tape) = (vec![0.0; batch * size], Tape::default());
+            for first in (0..batch).step_by(Sinkhorn::GROUP) {
+                let images = (batch - first).min(Sinkhorn::GROUP);
+                let square = transformations * transformations;
+                let noise = Matrices { data: &noise.data[first * square..], stride: square };
+                let target = MatricesMut { data: &mut log_soft[first * size..], stride: size };
+                sampler.sample(images, &logits.data, noise, target, &mut tape, true);
+                soft[first * size..].copy_from_slice(&log_soft[first * size..]);
+                soften(&mut soft[first * size..]);
+                if let Some(cotangent) = &cotangent {
+                    let soft = Matrices { data: &soft[first * size..], stride: size };
+                    let cotangent = Matrices { data: &cotangent.data[first * size..], stride: size };
+                    let target = MatricesMut { data: &mut gradients[first * size..], stride: size };
+                    sampler.pullback(images, soft, cotangent, &mut tape, target);
+                }
+            }
+            let mut gradient = vec![0.0; size];
             let mut assigner = Assigner::default();
             for b in 0..batch {
-                let (log_soft, soft) = (&mut log_soft[b * size..][..size], &mut soft[b * size..][..size]);
-                sampler.sample(&logits.data, noise.row(b), log_soft, &mut tape);
-                soft.copy_from_slice(log_soft);
-                soften(soft);
+                let log_soft = &log_soft[b * size..][..size];
                 assign_column_maximum(log_soft, &mut hard[b * layers..][..layers]);
                 assigner.assign(log_soft, &mut exact[b * layers..][..layers]);
-                if let Some(cotangent) = &cotangent {
-                    sampler.pullback(soft, cotangent.row(b), &mut tape, &mut gradient);
+                for (sum, value) in gradient.iter_mut().zip(&gradients[b * size..]) {
+                    *sum += value;
                 }
             }
             set.compare(&name_of("soft"), &soft, Tolerance::Value);
