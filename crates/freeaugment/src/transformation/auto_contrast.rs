@@ -1,7 +1,7 @@
 //! AutoContrast: stretches each channel to the whole of [0, 1]: (x - min)/(max - min + 1e-6). A constant channel stays
 //! as it is.
 
-use super::pointwise::{LANES, add_scaled, dot, map, pull, sum};
+use super::pointwise::{LANES, add_scaled, dot, fold_with, map, pull, sum};
 use super::{Definition, Kernel};
 use crate::image::Image;
 use crate::work::Scratch;
@@ -79,17 +79,21 @@ impl Stretch {
 
 crate::simd::versions! {
     fn range(x: &[f32]) -> (f32, f32) {
+        let smaller = |a: f32, b: f32| if a < b { a } else { b };
+        let larger = |a: f32, b: f32| if a > b { a } else { b };
         let (mut low, mut high) = ([f32::INFINITY; LANES], [f32::NEG_INFINITY; LANES]);
         let (chunks, rest) = x.as_chunks::<LANES>();
         for x in chunks {
             for l in 0..LANES {
-                low[l] = if x[l] < low[l] { x[l] } else { low[l] };
-                high[l] = if x[l] > high[l] { x[l] } else { high[l] };
+                low[l] = smaller(x[l], low[l]);
+                high[l] = larger(x[l], high[l]);
             }
         }
-        let ends = low.iter().zip(&high).map(|(&low, &high)| (low, high));
-        ends.chain(rest.iter().map(|&x| (x, x)))
-            .fold((f32::INFINITY, f32::NEG_INFINITY), |(a, b), (low, high)| (a.min(low), b.max(high)))
+        for (l, &x) in rest.iter().enumerate() {
+            low[l] = smaller(x, low[l]);
+            high[l] = larger(x, high[l]);
+        }
+        (fold_with(low, smaller), fold_with(high, larger))
     }
 
     fn stretch(x: &[f32], low: f32, scale: f32, out: &mut [f32]) {

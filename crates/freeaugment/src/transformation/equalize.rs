@@ -64,13 +64,12 @@ fn equalizer<'a>(x: &[f32], buffer: &'a mut [u8]) -> Option<([f32; 256], &'a [u8
     if step == 0 {
         return None;
     }
-    let mut table = [0.0; 256];
-    let mut below = 0;
-    for (value, count) in table.iter_mut().zip(histogram) {
-        let level = ((below + step / 2) / step).min(255);
-        *value = level as f32 / 255.0;
-        below += count;
+    let mut below = [0; 256];
+    for level in 1..256 {
+        below[level] = below[level - 1] + histogram[level - 1];
     }
+    let mut table = [0.0; 256];
+    flatten(&below, step, &mut table);
     Some((table, levels))
 }
 
@@ -115,6 +114,17 @@ fn mapped_inner(table: &[f32; 256], levels: &[u8], g: &[f32]) -> f64 {
 }
 
 crate::simd::versions! {
+    /// The value of each level: (pixels below it + step div 2) div step, of 255.
+    fn flatten(below: &[u32; 256], step: u32, table: &mut [f32; 256]) {
+        // A division of doubles is exact enough for whole numbers of 32 bits, and there are vectors of them.
+        let (half, step) = (step / 2, f64::from(step));
+        for (value, &below) in table.iter_mut().zip(below) {
+            let level = f64::from(below as i32 + half as i32) / step;
+            let level = if level < 255.0 { level as i32 } else { 255 };
+            *value = level as f32 / 255.0;
+        }
+    }
+
     /// The bin of the histogram and the level of every pixel; they differ, because 256 bins cover [0, 255].
     fn quantise(x: &[f32], bins: &mut [u8], levels: &mut [u8]) {
         for ((&x, bin), out) in x.iter().zip(bins).zip(levels) {

@@ -72,11 +72,17 @@ pub(crate) fn pull(
 
 /// The sum of the lanes, by halves.
 #[inline(always)]
-pub(crate) fn fold(mut lanes: [f32; LANES]) -> f32 {
+pub(crate) fn fold(lanes: [f32; LANES]) -> f32 {
+    fold_with(lanes, |a, b| a + b)
+}
+
+/// The lanes combined, by halves.
+#[inline(always)]
+pub(crate) fn fold_with(mut lanes: [f32; LANES], f: impl Fn(f32, f32) -> f32) -> f32 {
     let mut half = LANES / 2;
     while half > 0 {
         for l in 0..half {
-            lanes[l] += lanes[l + half];
+            lanes[l] = f(lanes[l], lanes[l + half]);
         }
         half /= 2;
     }

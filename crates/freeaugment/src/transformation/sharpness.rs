@@ -100,7 +100,7 @@ crate::simd::versions! {
     }
 
     /// Adds `weight` times the gradient that does not pass through the blur to `grad`; leaves `weight` times the one to
-    /// the blur's sum, zero on the border, in `to_blur`; returns the gradient to m.
+    /// the sum in the blur, zero on the border, in `to_blur`; returns the gradient to m.
     fn pull_inside(
         x: &[f32],
         width: usize,
@@ -114,24 +114,35 @@ crate::simd::versions! {
         let height = x.len() / width;
         to_blur.fill(0.0);
         let mut total = 0.0;
+        let scale = weight * (1.0 - m) / 13.0;
         visit_inside(x, width, rows, |range, x, blur| {
+            let (g, grad) = (&g[range.clone()], &mut grad[range.clone()]);
+            let to_blur = &mut to_blur[range];
+            // What passes the clamp, first; the rest follows from it, in loops that the compiler can vectorise.
+            for (((passed, &x), &blur), &g) in to_blur.iter_mut().zip(x).zip(blur).zip(g) {
+                *passed = clamp01_pullback(blur + m * (x - blur), g);
+            }
             let mut lanes = [0.0; LANES];
-            let sources = x.chunks(LANES).zip(blur.chunks(LANES)).zip(g[range.clone()].chunks(LANES));
-            let targets = grad[range.clone()].chunks_mut(LANES).zip(to_blur[range].chunks_mut(LANES));
-            for (((x, blur), g), (grad, to_blur)) in sources.zip(targets) {
-                let values = x.iter().zip(blur).zip(g).zip(grad.iter_mut().zip(to_blur));
-                for (lane, (((&x, &blur), &g), (grad, to_blur))) in lanes.iter_mut().zip(values) {
-                    let g = clamp01_pullback(blur + m * (x - blur), g);
-                    *grad += weight * (m * g);
-                    *to_blur = weight * ((1.0 - m) * g) / 13.0;
+            for ((passed, x), blur) in to_blur.chunks(LANES).zip(x.chunks(LANES)).zip(blur.chunks(LANES)) {
+                for (lane, ((&g, &x), &blur)) in lanes.iter_mut().zip(passed.iter().zip(x).zip(blur)) {
                     *lane += g * (x - blur);
                 }
             }
             total += f64::from(fold(lanes));
+            for (grad, &passed) in grad.iter_mut().zip(to_blur.iter()) {
+                *grad += weight * m * passed;
+            }
+            // On the border the image passes as it is.
+            for border in [0, width - 1] {
+                grad[border] += weight * (1.0 - m) * to_blur[border];
+                to_blur[border] = 0.0;
+            }
+            for passed in to_blur {
+                *passed *= scale;
+            }
         });
-        for (y, (g, grad)) in g.chunks_exact(width).zip(grad.chunks_exact_mut(width)).enumerate() {
-            let step = if y == 0 || y == height - 1 { 1 } else { width - 1 };
-            for (grad, &g) in grad.iter_mut().step_by(step).zip(g.iter().step_by(step)) {
+        for border in [0..width, (height - 1) * width..height * width] {
+            for (grad, &g) in grad[border.clone()].iter_mut().zip(&g[border]) {
                 *grad += weight * g;
             }
         }
@@ -166,7 +177,8 @@ crate::simd::versions! {
     }
 }
 
-/// Calls `visit(range of the plane, x, blur)` for the inner pixels of every inner row.
+/// Calls `visit(range of the plane, x, blur)` for every inner row, whole: its first and last pixel are on the border,
+/// where the blur is x itself and nothing changes.
 #[inline(always)]
 fn visit_inside(
     x: &[f32],
@@ -175,7 +187,7 @@ fn visit_inside(
     mut visit: impl FnMut(std::ops::Range<usize>, &[f32], &[f32]),
 ) {
     let (column_sums, blur) = rows.split_at_mut(width);
-    let blur = &mut blur[..width - 2];
+    let blur = &mut blur[..width];
     for y in 1..x.len() / width - 1 {
         let row = |y: usize| &x[y * width..][..width];
         for (((sum, &above), &here), &below) in
@@ -183,13 +195,12 @@ fn visit_inside(
         {
             *sum = above + here + below;
         }
-        let middle = &row(y)[1..width - 1];
+        (blur[0], blur[width - 1]) = (row(y)[0], row(y)[width - 1]);
         let sums = column_sums.iter().zip(&column_sums[1..]).zip(&column_sums[2..]);
-        for ((blur, &x), ((&left, &here), &right)) in blur.iter_mut().zip(middle).zip(sums) {
+        for ((blur, &x), ((&left, &here), &right)) in blur[1..].iter_mut().zip(&row(y)[1..]).zip(sums) {
             // Sum first, divide once: a region of ones blurs to exactly one.
             *blur = (left + here + right + 4.0 * x) / 13.0;
         }
-        let start = y * width + 1;
-        visit(start..start + width - 2, middle, blur);
+        visit(y * width..(y + 1) * width, row(y), blur);
     }
 }
