@@ -11,7 +11,8 @@ fn main() -> Result<(), Error> {
     let samplers = [1, 5, 20].map(|iterations| {
         (format!("Gumbel-Sinkhorn, L = {iterations}"), TypesKind::Sinkhorn { iterations, pad: -10.0 })
     });
-    let samplers = samplers.into_iter().chain([("independent Gumbel-Softmax".to_owned(), TypesKind::Softmax)]);
+    let samplers =
+        samplers.into_iter().chain([("independent Gumbel-Softmax".to_owned(), TypesKind::Softmax)]);
     println!("| sampler | t = 1 | t = 0.5 | t = 0.1 |\n|---|---|---|---|");
     for (name, types) in samplers {
         print_row(&name, types, Assignment::ColumnMaximum)?;
@@ -21,10 +22,8 @@ fn main() -> Result<(), Error> {
 
 fn print_row(name: &str, types: TypesKind, assignment: Assignment) -> Result<(), Error> {
     let policy = PolicyConfig { types, assignment, ..PolicyConfig::default() }.init()?;
-    let mut row = format!("| {name} |");
-    for temperature in [1.0, 0.5, 0.1] {
-        row += &format!(" {:.1} % |", 100.0 * policy.repetition_rate(SAMPLES, temperature)?);
-    }
-    println!("{row}");
+    let rates = [1.0, 0.5, 0.1].map(|temperature| policy.repetition_rate(SAMPLES, temperature));
+    let [first, second, third] = rates;
+    println!("| {name} | {:.1} % | {:.1} % | {:.1} % |", 100.0 * first?, 100.0 * second?, 100.0 * third?);
     Ok(())
 }

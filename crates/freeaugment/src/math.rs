@@ -17,7 +17,7 @@ pub(crate) fn ln(x: f32) -> f32 {
         -1.666_805_8e-1,
         2.000_071_5e-1,
         -2.499_999_4e-1,
-        3.333_333_1e-1,
+        3.333_333e-1,
     ] {
         p = p * f + c;
     }
@@ -104,7 +104,15 @@ mod tests {
 
     #[test]
     fn truncate_clamps_whatever_it_gets() {
-        let cases = [(3.7, 3), (0.0, 0), (-5.0, 0), (1e30, 255), (f32::NAN, 0), (f32::NEG_INFINITY, 0), (254.999, 254)];
+        let cases = [
+            (3.7, 3),
+            (0.0, 0),
+            (-5.0, 0),
+            (1e30, 255),
+            (f32::NAN, 0),
+            (f32::NEG_INFINITY, 0),
+            (254.999, 254),
+        ];
         for (x, expected) in cases {
             assert_eq!(truncate(x, 255.0), expected, "{x}");
         }

@@ -2,12 +2,13 @@
 
 mod common;
 
+use std::fmt::Write as _;
 use std::fs;
 
 use common::random_parameters;
 use freeaugment::{
-    Assignment, DepthKind, Estimator, FileProblem, Groups, MagnitudeKind, Place, Policy, PolicyConfig,
-    RangedTransformation, Sharing, Transformation, TypesKind,
+    Assignment, DepthKind, Estimator, FileError, FileProblem, Groups, MagnitudeKind, Place, Policy,
+    PolicyConfig, RangedTransformation, Sharing, Transformation, TypesKind,
 };
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -83,7 +84,8 @@ fn every_kind_of_policy_fits_the_published_schema() {
     let names: Vec<_> = Transformation::all().iter().map(|t| t.name()).collect();
     assert_eq!(schema["$defs"]["transformation"]["properties"]["name"]["enum"], json!(names));
     for (what, change) in changes() {
-        let refused_by_shape = matches!(what, "an unknown key" | "a missing key" | "an unknown kind" | "a wrong type");
+        let refused_by_shape =
+            matches!(what, "an unknown key" | "a missing key" | "an unknown kind" | "a wrong type");
         if refused_by_shape {
             assert!(!validator.is_valid(&changed(change)), "{what}");
         }
@@ -104,7 +106,8 @@ fn the_file_reads_well() {
 
 #[test]
 fn the_description_reads_well() {
-    let description = PolicyConfig { layers: 3, ..PolicyConfig::default() }.init().unwrap().describe().unwrap();
+    let description =
+        PolicyConfig { layers: 3, ..PolicyConfig::default() }.init().unwrap().describe().unwrap();
     insta::assert_snapshot!(description);
 }
 
@@ -159,18 +162,24 @@ fn saving_leaves_nothing_half_written_behind() {
 
 /// A valid file with one thing changed.
 fn changed(change: fn(&mut Value)) -> Value {
-    let mut value: Value = serde_json::from_str(&PolicyConfig::default().init().unwrap().to_json().unwrap()).unwrap();
+    let mut value: Value =
+        serde_json::from_str(&PolicyConfig::default().init().unwrap().to_json().unwrap()).unwrap();
     change(&mut value);
     value
 }
 
+/// What is wrong, and how to make it so.
+type Change = (&'static str, fn(&mut Value));
+
 /// What can be wrong with a file that is JSON.
-fn changes() -> Vec<(&'static str, fn(&mut Value))> {
+fn changes() -> Vec<Change> {
     vec![
         ("an unknown key", |file| file["colour"] = json!(1)),
         ("an unknown key in a transformation", |file| file["transformations"][2]["strength"] = json!(1)),
         ("a missing key", |file| drop(file.as_object_mut().unwrap().remove("layers"))),
-        ("a missing list", |file| drop(file["transformations"][4].as_object_mut().unwrap().remove("upper_logits"))),
+        ("a missing list", |file| {
+            drop(file["transformations"][4].as_object_mut().unwrap().remove("upper_logits"));
+        }),
         ("an unknown kind", |file| file["depth"]["kind"] = json!("deep")),
         ("a wrong type", |file| file["layers"] = json!("seven")),
         ("a negative count", |file| file["layers"] = json!(-1)),
@@ -200,9 +209,10 @@ fn changes() -> Vec<(&'static str, fn(&mut Value))> {
 #[test]
 fn what_is_wrong_is_named_and_placed() {
     let mut messages = String::new();
+    let mut note = |what: &str, error: FileError| writeln!(messages, "{what}:\n    {error}").unwrap();
     for (what, change) in changes() {
         let error = Policy::from_json(changed(change).to_string().as_bytes()).expect_err(what);
-        messages += &format!("{what}:\n    {error}\n");
+        note(what, error);
     }
     let whole = PolicyConfig::default().init().unwrap().to_json().unwrap();
     let nested = "[".repeat(100_000);
@@ -219,7 +229,7 @@ fn what_is_wrong_is_named_and_placed() {
     ];
     for (what, text) in texts {
         let error = Policy::from_json(text.as_bytes()).expect_err(what);
-        messages += &format!("{what}:\n    {error}\n");
+        note(what, error);
     }
     insta::assert_snapshot!(messages);
 }

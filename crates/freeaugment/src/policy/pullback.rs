@@ -97,13 +97,14 @@ impl Policy {
         let bounds = self.bounds();
         let group = Sinkhorn::GROUP;
         rows.data.par_chunks_mut(group * layout.len()).enumerate().for_each(|(g, rows)| {
-            if learn.types && let Some(sinkhorn) = self.sinkhorn(sample.temperature) {
-                with_work(|work| {
-                    self.pull_sinkhorn(sinkhorn, sample, to_sample, g * group, rows, layout, work);
-                });
+            if learn.types
+                && let Some(sinkhorn) = self.sinkhorn(sample.temperature)
+            {
+                self.pull_sinkhorn(sinkhorn, sample, to_sample, g * group, rows, layout);
             }
             for (b, row) in rows.chunks_exact_mut(layout.len()).enumerate() {
-                self.pull_image_sample(sample, to_sample, g * group + b, learn, &bounds, layout.row_mut(row));
+                let mut row = layout.row_mut(row);
+                self.pull_image_sample(sample, to_sample, g * group + b, learn, &bounds, &mut row);
             }
         });
         let mut sums = vec![0.0_f64; layout.len()];
@@ -134,19 +135,20 @@ impl Policy {
         first: usize,
         rows: &mut [f32],
         layout: Layout,
-        work: &mut Work,
     ) {
-        let (stride, tape) = (layout.len(), &mut work.sinkhorn);
+        let stride = layout.len();
         let images = rows.len() / stride;
         let own = if sample.count() == 1 { 0 } else { first };
         let noise = sample.noise.types_from(own);
-        let log_soft = MatricesMut { data: rows, stride };
-        sinkhorn.sample(images, self.parameters.types(), noise, log_soft, tape, true);
-        for row in rows.chunks_exact_mut(stride) {
-            layout.row_mut(row).types.fill(0.0);
-        }
-        let grad = MatricesMut { data: rows, stride };
-        sinkhorn.pullback(images, sample.soft.types_from(own), to_sample.types_from(first), tape, grad);
+        with_work(|Work { sinkhorn: tape, .. }| {
+            let log_soft = &mut MatricesMut { data: rows, stride };
+            sinkhorn.sample(images, self.parameters.types(), noise, log_soft, tape, true);
+            for row in rows.chunks_exact_mut(stride) {
+                layout.row_mut(row).types.fill(0.0);
+            }
+            let grad = &mut MatricesMut { data: rows, stride };
+            sinkhorn.pullback(images, sample.soft.types_from(own), to_sample.types_from(first), tape, grad);
+        });
     }
 
     /// Everything but Sinkhorn's types.
@@ -157,7 +159,7 @@ impl Policy {
         b: usize,
         learn: Groups,
         bounds: &Bounds,
-        gradient: RowMut<'_>,
+        gradient: &mut RowMut<'_>,
     ) {
         let own = if sample.count() == 1 { 0 } else { b };
         let (noise, soft, cotangent) = (sample.noise.row(own), sample.soft.row(own), to_sample.row(b));
@@ -168,7 +170,9 @@ impl Policy {
         if learn.magnitudes {
             let (first, second) = gradient.magnitudes.split_at_mut(soft.magnitudes.len());
             match self.config.magnitudes {
-                MagnitudeKind::Uniform => bounds.pullback(noise.magnitudes, cotangent.magnitudes, first, second),
+                MagnitudeKind::Uniform => {
+                    bounds.pullback(noise.magnitudes, cotangent.magnitudes, first, second);
+                }
                 MagnitudeKind::Gaussian => {
                     self.gaussian().pullback(noise.magnitudes, cotangent.magnitudes, first, second);
                 }

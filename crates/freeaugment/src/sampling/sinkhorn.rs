@@ -65,7 +65,7 @@ impl Sinkhorn {
         images: usize,
         logits: &[f32],
         noise: Matrices<'_>,
-        log_soft: MatricesMut<'_>,
+        log_soft: &mut MatricesMut<'_>,
         tape: &mut Tape,
         keep: bool,
     ) {
@@ -82,7 +82,9 @@ impl Sinkhorn {
         let kept = if keep { 2 * self.iterations * n * n } else { 0 };
         iterate(matrix, n, self.iterations, grown(&mut tape.steps, kept));
         for b in 0..images {
-            for (row, log_soft) in matrix.chunks_exact(n).zip(log_soft.data[b * log_soft.stride..].chunks_exact_mut(k)) {
+            for (row, log_soft) in
+                matrix.chunks_exact(n).zip(log_soft.data[b * log_soft.stride..].chunks_exact_mut(k))
+            {
                 for (log_soft, lanes) in log_soft.iter_mut().zip(row) {
                     *log_soft = lanes[b];
                 }
@@ -98,7 +100,7 @@ impl Sinkhorn {
         soft: Matrices<'_>,
         cotangent: Matrices<'_>,
         tape: &mut Tape,
-        grad_logits: MatricesMut<'_>,
+        grad_logits: &mut MatricesMut<'_>,
     ) {
         let (n, k) = (self.transformations, self.layers);
         let matrix = &mut tape.matrix[..n * n];

@@ -7,6 +7,8 @@ use freeaugment::sampling::{
     log_softmax_pullback, sample_application, sample_application_pullback, soften,
 };
 
+use serde_json::Value;
+
 use crate::fixture::{Set, Tolerance, number, report_skipped};
 
 /// A margin below which two entries of the reference count as tied.
@@ -15,7 +17,7 @@ const TIE: f32 = 1e-3;
 #[test]
 fn sinkhorn_agrees_with_the_reference() {
     let Some(set) = Set::open("sinkhorn") else { return };
-    let pad = set.constant("pad").and_then(|pad| pad.as_f64()).expect("the index tells the padding") as f32;
+    let pad = set.constant("pad").and_then(Value::as_f64).expect("the index tells the padding") as f32;
     for group in set.between("sinkhorn.", ".logits") {
         let name_of = |part: &str| format!("sinkhorn.{group}.{part}");
         let Some(logits) = set.need(&name_of("logits")) else { continue };
@@ -41,14 +43,14 @@ fn sinkhorn_agrees_with_the_reference() {
                 let images = (batch - first).min(Sinkhorn::GROUP);
                 let square = transformations * transformations;
                 let noise = Matrices { data: &noise.data[first * square..], stride: square };
-                let target = MatricesMut { data: &mut log_soft[first * size..], stride: size };
+                let target = &mut MatricesMut { data: &mut log_soft[first * size..], stride: size };
                 sampler.sample(images, &logits.data, noise, target, &mut tape, true);
                 soft[first * size..].copy_from_slice(&log_soft[first * size..]);
                 soften(&mut soft[first * size..]);
                 if let Some(cotangent) = &cotangent {
                     let soft = Matrices { data: &soft[first * size..], stride: size };
                     let cotangent = Matrices { data: &cotangent.data[first * size..], stride: size };
-                    let target = MatricesMut { data: &mut gradients[first * size..], stride: size };
+                    let target = &mut MatricesMut { data: &mut gradients[first * size..], stride: size };
                     sampler.pullback(images, soft, cotangent, &mut tape, target);
                 }
             }
@@ -97,7 +99,9 @@ fn check_hard(set: &Set, name: &str, found: &[u8]) {
 fn check_softmax(group: &str, logits: &str, gradient: &str) {
     let Some(set) = Set::open("sinkhorn") else { return };
     let name_of = |part: &str| format!("{group}.{part}");
-    let (Some(logits), Some(noise)) = (set.need(&name_of(logits)), set.need(&name_of("noise"))) else { return };
+    let (Some(logits), Some(noise)) = (set.need(&name_of(logits)), set.need(&name_of("noise"))) else {
+        return;
+    };
     let Some(cotangent) = set.need(&name_of("cotangent")) else { return };
     let columns = logits.shape.get(1).copied().unwrap_or(1);
     let size = logits.data.len();
@@ -134,7 +138,9 @@ fn the_depth_agrees_with_the_reference() {
 #[test]
 fn application_probabilities_agree_with_the_reference() {
     let Some(set) = Set::open("sinkhorn") else { return };
-    let (Some(logits), Some(noise)) = (set.need("bernoulli.alpha"), set.need("bernoulli.uniform")) else { return };
+    let (Some(logits), Some(noise)) = (set.need("bernoulli.alpha"), set.need("bernoulli.uniform")) else {
+        return;
+    };
     let Some(cotangent) = set.need("bernoulli.cotangent") else { return };
     let size = logits.data.len();
     for case in set.between("bernoulli.", ".soft") {
