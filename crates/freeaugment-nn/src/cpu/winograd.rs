@@ -1,0 +1,382 @@
+//! 3×3 convolution at stride 1 by Winograd's minimal filtering F(4×4, 3×3): 36 multiplications where the plain sum
+//! has 144 (Lavin and Gray, "Fast algorithms for convolutional neural networks", 2015).
+//!
+//! A tile of 6×6 input pixels becomes 36 numbers, multiplied pointwise with the 36 numbers that a 3×3 weight becomes,
+//! summed over input channels and turned back into 4×4 output pixels. The sum over channels is 36 matrix products.
+//! The gradient to the weights is the same in reverse: output tiles become 36 numbers, and 36 products sum over tiles.
+
+use rayon::prelude::*;
+
+use super::frame::Frame;
+use super::matmul::{Extent, Left, PANEL, Right, multiply};
+use super::scratch;
+use super::simd::{Lane, versions};
+
+/// Output pixels along the side of a tile.
+const TILE: usize = 4;
+/// Input pixels along the side of a tile.
+const FIELD: usize = 6;
+/// Numbers that a tile becomes.
+const POINTS: usize = FIELD * FIELD;
+
+/// Whether the kernels below can be used: whole vectors of channels on both sides.
+pub(crate) fn fits(inputs: usize, outputs: usize) -> bool {
+    inputs.is_multiple_of(PANEL) && outputs.is_multiple_of(PANEL)
+}
+
+/// Bᵀd: six neighbouring inputs to six points.
+#[inline(always)]
+fn input_points(d: [Lane; FIELD]) -> [Lane; FIELD] {
+    let even = d[4] - d[2] * 4.0;
+    let odd = d[3] - d[1] * 4.0;
+    let wide_even = d[4] - d[2];
+    let wide_odd = (d[3] - d[1]) * 2.0;
+    [
+        d[0] * 4.0 - d[2] * 5.0 + d[4],
+        even + odd,
+        even - odd,
+        wide_even + wide_odd,
+        wide_even - wide_odd,
+        d[1] * 4.0 - d[3] * 5.0 + d[5],
+    ]
+}
+
+/// Aᵀm: six points to four outputs.
+#[inline(always)]
+fn output_pixels(m: [Lane; FIELD]) -> [Lane; TILE] {
+    let (sum, difference) = (m[1] + m[2], m[1] - m[2]);
+    let (wide_sum, wide_difference) = (m[3] + m[4], m[3] - m[4]);
+    [
+        m[0] + sum + wide_sum,
+        difference + wide_difference * 2.0,
+        sum + wide_sum * 4.0,
+        difference + wide_difference * 8.0 + m[5],
+    ]
+}
+
+/// Ay, the transpose of [`output_pixels`]: four cotangents to six points.
+#[inline(always)]
+fn cotangent_points(y: [Lane; TILE]) -> [Lane; FIELD] {
+    let (even, odd) = (y[0] + y[2], y[1] + y[3]);
+    let (wide_even, wide_odd) = (y[0] + y[2] * 4.0, y[1] * 2.0 + y[3] * 8.0);
+    [y[0], even + odd, even - odd, wide_even + wide_odd, wide_even - wide_odd, y[3]]
+}
+
+/// Gg: three weights to six points.
+#[inline(always)]
+fn weight_points(g: [Lane; 3]) -> [Lane; FIELD] {
+    let outer = (g[0] + g[2]) * (-1.0 / 6.0);
+    let middle = g[1] * (1.0 / 6.0);
+    let wide_outer = g[0] * (1.0 / 24.0) + g[2] * (1.0 / 6.0);
+    let wide_middle = g[1] * (1.0 / 12.0);
+    [g[0] * 0.25, outer - middle, outer + middle, wide_outer + wide_middle, wide_outer - wide_middle, g[2]]
+}
+
+/// Gᵀu, the transpose of [`weight_points`]: six points to three gradients.
+#[inline(always)]
+fn weight_gradients(u: [Lane; FIELD]) -> [Lane; 3] {
+    let sum = (u[1] + u[2]) * (-1.0 / 6.0);
+    let wide = u[3] + u[4];
+    [
+        u[0] * 0.25 + sum + wide * (1.0 / 24.0),
+        (u[2] - u[1]) * (1.0 / 6.0) + (u[3] - u[4]) * (1.0 / 12.0),
+        sum + wide * (1.0 / 6.0) + u[5],
+    ]
+}
+
+/// Applies `along` to the columns of an N×N block and then to its rows: an M×M block.
+#[inline(always)]
+fn both_ways<const N: usize, const M: usize>(
+    block: &[[Lane; N]; N],
+    along: impl Fn([Lane; N]) -> [Lane; M],
+) -> [[Lane; M]; M] {
+    let mut half = [[Lane::ZERO; N]; M];
+    for x in 0..N {
+        let mut column = [Lane::ZERO; N];
+        for y in 0..N {
+            column[y] = block[y][x];
+        }
+        let column = along(column);
+        for y in 0..M {
+            half[y][x] = column[y];
+        }
+    }
+    let mut out = [[Lane::ZERO; M]; M];
+    for y in 0..M {
+        out[y] = along(half[y]);
+    }
+    out
+}
+
+/// The tiles of a batch, in the order image, row, column.
+#[derive(Clone, Copy)]
+struct Tiles {
+    frame: Frame,
+    rows: usize,
+    columns: usize,
+}
+
+impl Tiles {
+    fn of(frame: Frame) -> Self {
+        Self { frame, rows: frame.height.div_ceil(TILE), columns: frame.width.div_ceil(TILE) }
+    }
+
+    const fn per_image(&self) -> usize {
+        self.rows * self.columns
+    }
+
+    /// (where the image starts, first row, first column) of a tile's output pixels.
+    #[inline(always)]
+    fn place(&self, tile: usize) -> (usize, usize, usize) {
+        let (image, within) = (tile / self.per_image(), tile % self.per_image());
+        (image * self.frame.len(), within / self.columns * TILE, within % self.columns * TILE)
+    }
+}
+
+/// Reads the N×N pixels at (top, left); outside the image they are zero.
+#[inline(always)]
+fn read_block<const N: usize>(
+    image: &[f32],
+    frame: Frame,
+    top: isize,
+    left: isize,
+    channel: usize,
+) -> [[Lane; N]; N] {
+    let mut block = [[Lane::ZERO; N]; N];
+    let inside =
+        top >= 0 && left >= 0 && top as usize + N <= frame.height && left as usize + N <= frame.width;
+    if inside {
+        for (y, row) in block.iter_mut().enumerate() {
+            let start = ((top as usize + y) * frame.width + left as usize) * frame.channels + channel;
+            for (x, lane) in row.iter_mut().enumerate() {
+                *lane = Lane::load(&image[start + x * frame.channels..]);
+            }
+        }
+        return block;
+    }
+    for (y, row) in block.iter_mut().enumerate() {
+        let y = top + y as isize;
+        for (x, lane) in row.iter_mut().enumerate() {
+            let x = left + x as isize;
+            if y >= 0 && x >= 0 && (y as usize) < frame.height && (x as usize) < frame.width {
+                *lane =
+                    Lane::load(&image[(y as usize * frame.width + x as usize) * frame.channels + channel..]);
+            }
+        }
+    }
+    block
+}
+
+versions! {
+    /// Input tiles `first..first + count` to `points` `[36, count, channel]`.
+    fn transform_input(values: &[f32], tiles: Tiles, first: usize, count: usize, points: &mut [f32]) {
+        let channels = tiles.frame.channels;
+        for index in 0..count {
+            let (image, top, left) = tiles.place(first + index);
+            let image = &values[image..][..tiles.frame.len()];
+            for channel in (0..channels).step_by(Lane::WIDTH) {
+                let block: [[Lane; FIELD]; FIELD] =
+                    read_block(image, tiles.frame, top as isize - 1, left as isize - 1, channel);
+                for (point, lane) in both_ways(&block, input_points).iter().flatten().enumerate() {
+                    lane.store(&mut points[(point * count + index) * channels + channel..]);
+                }
+            }
+        }
+    }
+
+    /// Output cotangent tiles `first..first + count` to `points` `[36, count, channel]`.
+    fn transform_cotangent(values: &[f32], tiles: Tiles, first: usize, count: usize, points: &mut [f32]) {
+        let channels = tiles.frame.channels;
+        for index in 0..count {
+            let (image, top, left) = tiles.place(first + index);
+            let image = &values[image..][..tiles.frame.len()];
+            for channel in (0..channels).step_by(Lane::WIDTH) {
+                let block: [[Lane; TILE]; TILE] = read_block(image, tiles.frame, top as isize, left as isize, channel);
+                for (point, lane) in both_ways(&block, cotangent_points).iter().flatten().enumerate() {
+                    lane.store(&mut points[(point * count + index) * channels + channel..]);
+                }
+            }
+        }
+    }
+
+    /// `points` `[36, count, channel]` to the output pixels of tiles `first..first + count`, plus `addend`.
+    fn transform_output(
+        points: &[f32], tiles: Tiles, first: usize, count: usize, out: &mut [f32], addend: Option<&[f32]>,
+    ) {
+        let frame = tiles.frame;
+        let channels = frame.channels;
+        for index in 0..count {
+            let (image, top, left) = tiles.place(first + index);
+            let (height, width) = (TILE.min(frame.height - top), TILE.min(frame.width - left));
+            for channel in (0..channels).step_by(Lane::WIDTH) {
+                let mut block = [[Lane::ZERO; FIELD]; FIELD];
+                for (point, lane) in block.iter_mut().flatten().enumerate() {
+                    *lane = Lane::load(&points[(point * count + index) * channels + channel..]);
+                }
+                let pixels = both_ways(&block, output_pixels);
+                for (y, row) in pixels.iter().enumerate().take(height) {
+                    let start = image + ((top + y) * frame.width + left) * channels + channel;
+                    for (x, lane) in row.iter().enumerate().take(width) {
+                        let at = start + x * channels;
+                        let lane = match addend {
+                            Some(addend) => *lane + Lane::load(&addend[at..]),
+                            None => *lane,
+                        };
+                        lane.store(&mut out[at..]);
+                    }
+                }
+            }
+        }
+    }
+
+    /// One panel (16 outputs) of [`pack`]: `[36, input, 16]`.
+    fn pack_panel(weight: &[f32], first: usize, inputs: usize, strides: (usize, usize), flip: bool, panel: &mut [f32]) {
+        for input in 0..inputs {
+            for half in (0..PANEL).step_by(Lane::WIDTH) {
+                let mut g = [[Lane::ZERO; 3]; 3];
+                for (place, lane) in g.iter_mut().flatten().enumerate() {
+                    let place = if flip { 8 - place } else { place };
+                    for (j, value) in lane.0.iter_mut().enumerate() {
+                        *value = weight[(first + half + j) * strides.0 + input * strides.1 + place];
+                    }
+                }
+                for (point, lane) in both_ways(&g, weight_points).iter().flatten().enumerate() {
+                    lane.store(&mut panel[(point * inputs + input) * PANEL + half..]);
+                }
+            }
+        }
+    }
+
+    /// Summed points `[36, input, output]` of one input channel to `[output, 9]`.
+    fn unpack_input(points: &[f32], input: usize, inputs: usize, outputs: usize, gradient: &mut [f32]) {
+        for output in (0..outputs).step_by(Lane::WIDTH) {
+            let mut u = [[Lane::ZERO; FIELD]; FIELD];
+            for (point, lane) in u.iter_mut().flatten().enumerate() {
+                *lane = Lane::load(&points[(point * inputs + input) * outputs + output..]);
+            }
+            for (place, lane) in both_ways(&u, weight_gradients).iter().flatten().enumerate() {
+                for (j, value) in lane.0.iter().enumerate() {
+                    gradient[(output + j) * 9 + place] = *value;
+                }
+            }
+        }
+    }
+}
+
+/// Weights `[outputs, inputs, 3, 3]` as points in panels of 16 outputs: `[outputs / 16, 36, inputs, 16]`.
+///
+/// `backward` packs the weights of the input gradient: the roles of inputs and outputs are swapped and the window is
+/// turned by 180 degrees.
+pub(crate) fn pack(weight: &[f32], outputs: usize, inputs: usize, backward: bool) -> Vec<f32> {
+    let (from, to, strides) =
+        if backward { (outputs, inputs, (9, inputs * 9)) } else { (inputs, outputs, (inputs * 9, 9)) };
+    let mut packed = vec![0.0; POINTS * from * to];
+    packed.par_chunks_exact_mut(POINTS * from * PANEL).enumerate().for_each(|(index, panel)| {
+        pack_panel(weight, index * PANEL, from, strides, backward, panel);
+    });
+    packed
+}
+
+/// Tiles per block: their points, input and output, should stay in the second-level cache, but a block must be large
+/// enough to pay for streaming the weights.
+fn block_tiles(inputs: usize, outputs: usize) -> usize {
+    (102_400 / (POINTS * (inputs + outputs)) / 6 * 6).clamp(24, 96)
+}
+
+/// A source batch and its packed weights.
+pub(crate) struct Source<'a> {
+    pub(crate) values: &'a [f32],
+    pub(crate) packed: &'a [f32],
+}
+
+/// `out = Σ over sources of convolution(source) (+ addend)`. All sources have the frame `source`; `target` differs
+/// from it in channels only.
+pub(crate) fn convolve(
+    sources: &[Source],
+    source: Frame,
+    target: Frame,
+    out: &mut [f32],
+    addend: Option<&[f32]>,
+) {
+    let (from, to) = (Tiles::of(source), Tiles::of(target));
+    let (inputs, outputs) = (source.channels, target.channels);
+    let block = block_tiles(inputs, outputs);
+    // Small images share a task, so that a block is not cut short by the end of an image.
+    let images = (24_usize).div_ceil(to.per_image()).min(4);
+    out.par_chunks_mut(images * target.len()).enumerate().for_each(|(task, out)| {
+        let start = task * images;
+        let total = out.len() / target.len() * to.per_image();
+        let addend = addend.map(|addend| &addend[start * target.len()..][..out.len()]);
+        scratch::with(POINTS * block * (inputs + outputs), |scratch| {
+            let (points, products) = scratch.split_at_mut(POINTS * block * inputs);
+            for first in (0..total).step_by(block) {
+                let count = block.min(total - first);
+                for (index, one) in sources.iter().enumerate() {
+                    let values = &one.values[start * source.len()..];
+                    transform_input(values, from, first, count, &mut points[..POINTS * count * inputs]);
+                    for point in 0..POINTS {
+                        multiply(
+                            Extent { rows: count, depth: inputs, columns: outputs },
+                            Left { values: &points[point * count * inputs..], row: inputs, step: 1 },
+                            Right {
+                                values: &one.packed[point * inputs * PANEL..],
+                                panel: POINTS * inputs * PANEL,
+                                step: PANEL,
+                            },
+                            &mut products[point * count * outputs..][..count * outputs],
+                            outputs,
+                            index > 0,
+                        );
+                    }
+                }
+                transform_output(products, to, first, count, out, addend);
+            }
+        });
+    });
+}
+
+/// The gradient to the weights, `[outputs, inputs, 3, 3]`.
+pub(crate) fn convolve_weights(input: &[f32], source: Frame, cotangent: &[f32], outputs: usize) -> Vec<f32> {
+    let inputs = source.channels;
+    let (from, to) = (Tiles::of(source), Tiles::of(Frame { channels: outputs, ..source }));
+    let batch = input.len() / source.len();
+    let block = block_tiles(inputs, outputs).max(48);
+    let groups = super::groups(batch, POINTS * inputs * outputs);
+    let partial = (0..groups).into_par_iter().map(|group| {
+        let mut sum = vec![0.0; POINTS * inputs * outputs];
+        scratch::with(POINTS * block * (inputs + outputs), |scratch| {
+            let (points, cotangents) = scratch.split_at_mut(POINTS * block * inputs);
+            let tiles = |image: usize| image * from.per_image();
+            let (begin, end) = (tiles(group * batch / groups), tiles((group + 1) * batch / groups));
+            for first in (begin..end).step_by(block) {
+                let count = block.min(end - first);
+                transform_input(input, from, first, count, points);
+                transform_cotangent(cotangent, to, first, count, cotangents);
+                for point in 0..POINTS {
+                    let right = &cotangents[point * count * outputs..][..count * outputs];
+                    multiply(
+                        Extent { rows: inputs, depth: count, columns: outputs },
+                        Left { values: &points[point * count * inputs..], row: 1, step: inputs },
+                        Right { values: right, panel: PANEL, step: outputs },
+                        &mut sum[point * inputs * outputs..][..inputs * outputs],
+                        outputs,
+                        true,
+                    );
+                }
+            }
+        });
+        sum
+    });
+    let points = super::sum_in_order(partial.collect());
+    let mut columns = vec![0.0; inputs * outputs * 9];
+    columns.par_chunks_exact_mut(outputs * 9).enumerate().for_each(|(input, column)| {
+        unpack_input(&points, input, inputs, outputs, column);
+    });
+    let mut gradient = vec![0.0; inputs * outputs * 9];
+    gradient.par_chunks_exact_mut(inputs * 9).enumerate().for_each(|(output, row)| {
+        for (input, out) in row.chunks_exact_mut(9).enumerate() {
+            out.copy_from_slice(&columns[(input * outputs + output) * 9..][..9]);
+        }
+    });
+    gradient
+}
