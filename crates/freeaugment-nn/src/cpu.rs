@@ -56,7 +56,7 @@ pub(crate) fn single_pixel_norm(network: &Network, height: usize, width: usize) 
 /// Into how many partial sums a weight gradient of `size` numbers is cut: enough for the cores of a desktop, and no
 /// more than 64 MiB of them.
 fn groups(batch: usize, size: usize) -> usize {
-    ((16 << 20) / size.max(1)).clamp(2, 16).min(batch.max(1))
+    ((16 << 20) / size.max(1)).clamp(2, 8).min(batch.max(1))
 }
 
 /// The sum of arrays of the same length, from first to last.

@@ -53,7 +53,8 @@ impl Engine {
     ) -> Result<(Evaluation, Option<EngineRecord>), Error> {
         match self {
             Self::Cpu(engine) => {
-                let (evaluation, record) = engine.gradient(batch, weights, statistics, loss, keep);
+                let (evaluation, record) =
+                    in_pool(|| engine.gradient(batch, weights, statistics, loss, keep));
                 Ok((evaluation, record.map(|record| EngineRecord::Cpu(Box::new(record)))))
             }
         }
@@ -66,7 +67,7 @@ impl Engine {
         loss: CrossEntropy,
     ) -> Result<(f64, Vec<f32>), Error> {
         match self {
-            Self::Cpu(engine) => Ok(engine.input_gradient(batch, weights, loss)),
+            Self::Cpu(engine) => Ok(in_pool(|| engine.input_gradient(batch, weights, loss))),
         }
     }
 
@@ -77,7 +78,7 @@ impl Engine {
         statistics: &Statistics,
     ) -> Result<Vec<f32>, Error> {
         match self {
-            Self::Cpu(engine) => Ok(engine.logits(batch, weights, statistics)),
+            Self::Cpu(engine) => Ok(in_pool(|| engine.logits(batch, weights, statistics))),
         }
     }
 }
@@ -89,7 +90,13 @@ impl EngineRecord {
         network: &Network,
     ) -> Result<(f64, Vec<f32>), Error> {
         match self {
-            Self::Cpu(record) => Ok(record.hypergradient(direction, network)),
+            Self::Cpu(record) => Ok(in_pool(|| record.hypergradient(direction, network))),
         }
     }
+}
+
+/// Runs `work` on a thread of the pool: a pass is hundreds of short parallel loops, and starting each of them from
+/// outside would cost a wake-up.
+fn in_pool<R: Send>(work: impl FnOnce() -> R + Send) -> R {
+    rayon::scope(|_| work())
 }

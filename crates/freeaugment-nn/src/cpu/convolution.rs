@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::direct::{self, Walk};
 use super::frame::Frame;
-use super::winograd;
+use super::{scratch, winograd};
 use crate::pass::Convolution;
 
 /// A convolution on images of a known size.
@@ -41,14 +41,18 @@ impl Layer {
         let Convolution { inputs, outputs, window } = self.convolution;
         let (from, to) = if backward { (self.target, self.source) } else { (self.source, self.target) };
         if self.uses_winograd() {
-            let packed: Vec<_> =
-                terms.iter().map(|(_, weight)| winograd::pack(weight, outputs, inputs, backward)).collect();
-            let sources: Vec<_> = terms
-                .iter()
-                .zip(&packed)
-                .map(|((values, _), packed)| winograd::Source { values, packed })
-                .collect();
-            winograd::convolve(&sources, from, to, out, addend);
+            let len = winograd::packed_len(inputs, outputs);
+            scratch::with(terms.len() * len, |packed| {
+                for ((_, weight), packed) in terms.iter().zip(packed.chunks_exact_mut(len)) {
+                    winograd::pack(weight, outputs, inputs, backward, packed);
+                }
+                let sources: Vec<_> = terms
+                    .iter()
+                    .zip(packed.chunks_exact(len))
+                    .map(|((values, _), packed)| winograd::Source { values, packed })
+                    .collect();
+                winograd::convolve(&sources, from, to, out, addend);
+            });
         } else {
             let walks = if backward {
                 Walk::backward(window, self.source)
@@ -75,7 +79,7 @@ impl Layer {
     pub(crate) fn weights(&self, input: &[f32], cotangent: &[f32], gradient: &mut [f32]) {
         let Convolution { inputs, outputs, window } = self.convolution;
         if self.uses_winograd() {
-            gradient.copy_from_slice(&winograd::convolve_weights(input, self.source, cotangent, outputs));
+            winograd::convolve_weights(input, self.source, cotangent, outputs, gradient);
             return;
         }
         let walk = Walk::forward(window, self.source);

@@ -5,6 +5,8 @@
 //! summed over input channels and turned back into 4×4 output pixels. The sum over channels is 36 matrix products.
 //! The gradient to the weights is the same in reverse: output tiles become 36 numbers, and 36 products sum over tiles.
 
+use std::array::from_fn;
+
 use rayon::prelude::*;
 
 use super::frame::Frame;
@@ -84,28 +86,20 @@ fn weight_gradients(u: [Lane; FIELD]) -> [Lane; 3] {
     ]
 }
 
-/// Applies `along` to the columns of an N×N block and then to its rows: an M×M block.
+/// Applies `along` to the columns of the N×N block `at(y, x)` and then to its rows: the M×M block given to `put`.
 #[inline(always)]
 fn both_ways<const N: usize, const M: usize>(
-    block: &[[Lane; N]; N],
+    at: impl Fn(usize, usize) -> Lane,
     along: impl Fn([Lane; N]) -> [Lane; M],
-) -> [[Lane; M]; M] {
-    let mut half = [[Lane::ZERO; N]; M];
-    for x in 0..N {
-        let mut column = [Lane::ZERO; N];
-        for y in 0..N {
-            column[y] = block[y][x];
-        }
-        let column = along(column);
-        for y in 0..M {
-            half[y][x] = column[y];
-        }
-    }
-    let mut out = [[Lane::ZERO; M]; M];
+    mut put: impl FnMut(usize, usize, Lane),
+) {
+    let columns: [[Lane; M]; N] = from_fn(|x| along(from_fn(|y| at(y, x))));
     for y in 0..M {
-        out[y] = along(half[y]);
+        let row = along(from_fn(|x| columns[x][y]));
+        for (x, lane) in row.into_iter().enumerate() {
+            put(y, x, lane);
+        }
     }
-    out
 }
 
 /// The tiles of a batch, in the order image, row, column.
@@ -133,68 +127,61 @@ impl Tiles {
     }
 }
 
-/// Reads the N×N pixels at (top, left); outside the image they are zero.
+/// Transforms the N×N pixels at (top, left); outside the image they are zero.
 #[inline(always)]
-fn read_block<const N: usize>(
+fn transform_block<const N: usize, const M: usize>(
     image: &[f32],
     frame: Frame,
-    top: isize,
-    left: isize,
+    (top, left): (isize, isize),
     channel: usize,
-) -> [[Lane; N]; N] {
-    let mut block = [[Lane::ZERO; N]; N];
+    along: impl Fn([Lane; N]) -> [Lane; M],
+    put: impl FnMut(usize, usize, Lane),
+) {
     let inside =
         top >= 0 && left >= 0 && top as usize + N <= frame.height && left as usize + N <= frame.width;
     if inside {
-        for (y, row) in block.iter_mut().enumerate() {
-            let start = ((top as usize + y) * frame.width + left as usize) * frame.channels + channel;
-            for (x, lane) in row.iter_mut().enumerate() {
-                *lane = Lane::load(&image[start + x * frame.channels..]);
-            }
-        }
-        return block;
-    }
-    for (y, row) in block.iter_mut().enumerate() {
-        let y = top + y as isize;
-        for (x, lane) in row.iter_mut().enumerate() {
-            let x = left + x as isize;
+        let corner = &image[(top as usize * frame.width + left as usize) * frame.channels + channel..];
+        both_ways(|y, x| Lane::load(&corner[(y * frame.width + x) * frame.channels..]), along, put);
+    } else {
+        let at = |y: usize, x: usize| {
+            let (y, x) = (top + y as isize, left + x as isize);
             if y >= 0 && x >= 0 && (y as usize) < frame.height && (x as usize) < frame.width {
-                *lane =
-                    Lane::load(&image[(y as usize * frame.width + x as usize) * frame.channels + channel..]);
+                Lane::load(&image[(y as usize * frame.width + x as usize) * frame.channels + channel..])
+            } else {
+                Lane::ZERO
             }
-        }
+        };
+        both_ways(at, along, put);
     }
-    block
 }
 
 versions! {
-    /// Input tiles `first..first + count` to `points` `[36, count, channel]`.
-    fn transform_input(values: &[f32], tiles: Tiles, first: usize, count: usize, points: &mut [f32]) {
+    /// Input tiles `first..first + count` to 36 arrays `[count, channel]`.
+    fn transform_input(values: &[f32], tiles: Tiles, first: usize, count: usize, points: &mut [&mut [f32]]) {
         let channels = tiles.frame.channels;
         for index in 0..count {
             let (image, top, left) = tiles.place(first + index);
             let image = &values[image..][..tiles.frame.len()];
+            let corner = (top as isize - 1, left as isize - 1);
             for channel in (0..channels).step_by(Lane::WIDTH) {
-                let block: [[Lane; FIELD]; FIELD] =
-                    read_block(image, tiles.frame, top as isize - 1, left as isize - 1, channel);
-                for (point, lane) in both_ways(&block, input_points).iter().flatten().enumerate() {
-                    lane.store(&mut points[(point * count + index) * channels + channel..]);
-                }
+                transform_block(image, tiles.frame, corner, channel, input_points, |y, x, lane| {
+                    lane.store(&mut points[y * FIELD + x][index * channels + channel..]);
+                });
             }
         }
     }
 
-    /// Output cotangent tiles `first..first + count` to `points` `[36, count, channel]`.
-    fn transform_cotangent(values: &[f32], tiles: Tiles, first: usize, count: usize, points: &mut [f32]) {
+    /// Output cotangent tiles `first..first + count` to 36 arrays `[count, channel]`.
+    fn transform_cotangent(values: &[f32], tiles: Tiles, first: usize, count: usize, points: &mut [&mut [f32]]) {
         let channels = tiles.frame.channels;
         for index in 0..count {
             let (image, top, left) = tiles.place(first + index);
             let image = &values[image..][..tiles.frame.len()];
+            let corner = (top as isize, left as isize);
             for channel in (0..channels).step_by(Lane::WIDTH) {
-                let block: [[Lane; TILE]; TILE] = read_block(image, tiles.frame, top as isize, left as isize, channel);
-                for (point, lane) in both_ways(&block, cotangent_points).iter().flatten().enumerate() {
-                    lane.store(&mut points[(point * count + index) * channels + channel..]);
-                }
+                transform_block(image, tiles.frame, corner, channel, cotangent_points, |y, x, lane| {
+                    lane.store(&mut points[y * FIELD + x][index * channels + channel..]);
+                });
             }
         }
     }
@@ -209,22 +196,20 @@ versions! {
             let (image, top, left) = tiles.place(first + index);
             let (height, width) = (TILE.min(frame.height - top), TILE.min(frame.width - left));
             for channel in (0..channels).step_by(Lane::WIDTH) {
-                let mut block = [[Lane::ZERO; FIELD]; FIELD];
-                for (point, lane) in block.iter_mut().flatten().enumerate() {
-                    *lane = Lane::load(&points[(point * count + index) * channels + channel..]);
-                }
-                let pixels = both_ways(&block, output_pixels);
-                for (y, row) in pixels.iter().enumerate().take(height) {
-                    let start = image + ((top + y) * frame.width + left) * channels + channel;
-                    for (x, lane) in row.iter().enumerate().take(width) {
-                        let at = start + x * channels;
-                        let lane = match addend {
-                            Some(addend) => *lane + Lane::load(&addend[at..]),
-                            None => *lane,
-                        };
-                        lane.store(&mut out[at..]);
+                let at = |y: usize, x: usize| {
+                    Lane::load(&points[((y * FIELD + x) * count + index) * channels + channel..])
+                };
+                both_ways(at, output_pixels, |y, x, lane| {
+                    if y >= height || x >= width {
+                        return;
                     }
-                }
+                    let at = image + ((top + y) * frame.width + left + x) * channels + channel;
+                    let lane = match addend {
+                        Some(addend) => lane + Lane::load(&addend[at..]),
+                        None => lane,
+                    };
+                    lane.store(&mut out[at..]);
+                });
             }
         }
     }
@@ -233,16 +218,13 @@ versions! {
     fn pack_panel(weight: &[f32], first: usize, inputs: usize, strides: (usize, usize), flip: bool, panel: &mut [f32]) {
         for input in 0..inputs {
             for half in (0..PANEL).step_by(Lane::WIDTH) {
-                let mut g = [[Lane::ZERO; 3]; 3];
-                for (place, lane) in g.iter_mut().flatten().enumerate() {
-                    let place = if flip { 8 - place } else { place };
-                    for (j, value) in lane.0.iter_mut().enumerate() {
-                        *value = weight[(first + half + j) * strides.0 + input * strides.1 + place];
-                    }
-                }
-                for (point, lane) in both_ways(&g, weight_points).iter().flatten().enumerate() {
-                    lane.store(&mut panel[(point * inputs + input) * PANEL + half..]);
-                }
+                let at = |y: usize, x: usize| {
+                    let place = if flip { 8 - (y * 3 + x) } else { y * 3 + x };
+                    Lane(from_fn(|j| weight[(first + half + j) * strides.0 + input * strides.1 + place]))
+                };
+                both_ways(at, weight_points, |y, x, lane| {
+                    lane.store(&mut panel[((y * FIELD + x) * inputs + input) * PANEL + half..]);
+                });
             }
         }
     }
@@ -250,31 +232,31 @@ versions! {
     /// Summed points `[36, input, output]` of one input channel to `[output, 9]`.
     fn unpack_input(points: &[f32], input: usize, inputs: usize, outputs: usize, gradient: &mut [f32]) {
         for output in (0..outputs).step_by(Lane::WIDTH) {
-            let mut u = [[Lane::ZERO; FIELD]; FIELD];
-            for (point, lane) in u.iter_mut().flatten().enumerate() {
-                *lane = Lane::load(&points[(point * inputs + input) * outputs + output..]);
-            }
-            for (place, lane) in both_ways(&u, weight_gradients).iter().flatten().enumerate() {
+            let at = |y: usize, x: usize| Lane::load(&points[((y * FIELD + x) * inputs + input) * outputs + output..]);
+            both_ways(at, weight_gradients, |y, x, lane| {
                 for (j, value) in lane.0.iter().enumerate() {
-                    gradient[(output + j) * 9 + place] = *value;
+                    gradient[(output + j) * 9 + y * 3 + x] = *value;
                 }
-            }
+            });
         }
     }
+}
+
+/// The length of packed weights.
+pub(crate) const fn packed_len(inputs: usize, outputs: usize) -> usize {
+    POINTS * inputs * outputs
 }
 
 /// Weights `[outputs, inputs, 3, 3]` as points in panels of 16 outputs: `[outputs / 16, 36, inputs, 16]`.
 ///
 /// `backward` packs the weights of the input gradient: the roles of inputs and outputs are swapped and the window is
 /// turned by 180 degrees.
-pub(crate) fn pack(weight: &[f32], outputs: usize, inputs: usize, backward: bool) -> Vec<f32> {
-    let (from, to, strides) =
-        if backward { (outputs, inputs, (9, inputs * 9)) } else { (inputs, outputs, (inputs * 9, 9)) };
-    let mut packed = vec![0.0; POINTS * from * to];
+pub(crate) fn pack(weight: &[f32], outputs: usize, inputs: usize, backward: bool, packed: &mut [f32]) {
+    let (from, strides) = if backward { (outputs, (9, inputs * 9)) } else { (inputs, (inputs * 9, 9)) };
+    assert_eq!(packed.len(), packed_len(inputs, outputs));
     packed.par_chunks_exact_mut(POINTS * from * PANEL).enumerate().for_each(|(index, panel)| {
         pack_panel(weight, index * PANEL, from, strides, backward, panel);
     });
-    packed
 }
 
 /// Tiles per block: their points, input and output, should stay in the second-level cache, but a block must be large
@@ -313,11 +295,12 @@ pub(crate) fn convolve(
                 let count = block.min(total - first);
                 for (index, one) in sources.iter().enumerate() {
                     let values = &one.values[start * source.len()..];
-                    transform_input(values, from, first, count, &mut points[..POINTS * count * inputs]);
+                    let mut slices: Vec<_> = points.chunks_exact_mut(block * inputs).collect();
+                    transform_input(values, from, first, count, &mut slices);
                     for point in 0..POINTS {
                         multiply(
                             Extent { rows: count, depth: inputs, columns: outputs },
-                            Left { values: &points[point * count * inputs..], row: inputs, step: 1 },
+                            Left { values: &points[point * block * inputs..], row: inputs, step: 1 },
                             Right {
                                 values: &one.packed[point * inputs * PANEL..],
                                 panel: POINTS * inputs * PANEL,
@@ -335,48 +318,78 @@ pub(crate) fn convolve(
     });
 }
 
+/// Tiles whose points, input and output, are summed at a time in [`convolve_weights`].
+fn chunk_tiles(inputs: usize, outputs: usize) -> usize {
+    ((1 << 20) / (POINTS * (inputs + outputs))).clamp(48, 512)
+}
+
+/// Tiles that one thread transforms at a time in [`convolve_weights`].
+const SHARE: usize = 16;
+
+/// Cuts `[36, tiles, channels]` into shares of [`SHARE`] tiles, each 36 slices.
+fn shares(points: &mut [f32], tiles: usize, channels: usize) -> Vec<Vec<&mut [f32]>> {
+    let mut shares: Vec<_> = (0..tiles.div_ceil(SHARE)).map(|_| Vec::with_capacity(POINTS)).collect();
+    for point in points.chunks_exact_mut(tiles * channels) {
+        for (share, slice) in shares.iter_mut().zip(point.chunks_mut(SHARE * channels)) {
+            share.push(slice);
+        }
+    }
+    shares
+}
+
 /// The gradient to the weights, `[outputs, inputs, 3, 3]`.
-pub(crate) fn convolve_weights(input: &[f32], source: Frame, cotangent: &[f32], outputs: usize) -> Vec<f32> {
+///
+/// Threads share the tiles of a chunk while they transform it, and the 36 points while they sum over its tiles: no
+/// partial sums have to be kept and joined.
+pub(crate) fn convolve_weights(
+    input: &[f32],
+    source: Frame,
+    cotangent: &[f32],
+    outputs: usize,
+    gradient: &mut [f32],
+) {
     let inputs = source.channels;
     let (from, to) = (Tiles::of(source), Tiles::of(Frame { channels: outputs, ..source }));
-    let batch = input.len() / source.len();
-    let block = block_tiles(inputs, outputs).max(48);
-    let groups = super::groups(batch, POINTS * inputs * outputs);
-    let partial = (0..groups).into_par_iter().map(|group| {
-        let mut sum = vec![0.0; POINTS * inputs * outputs];
-        scratch::with(POINTS * block * (inputs + outputs), |scratch| {
-            let (points, cotangents) = scratch.split_at_mut(POINTS * block * inputs);
-            let tiles = |image: usize| image * from.per_image();
-            let (begin, end) = (tiles(group * batch / groups), tiles((group + 1) * batch / groups));
-            for first in (begin..end).step_by(block) {
-                let count = block.min(end - first);
-                transform_input(input, from, first, count, points);
-                transform_cotangent(cotangent, to, first, count, cotangents);
-                for point in 0..POINTS {
-                    let right = &cotangents[point * count * outputs..][..count * outputs];
-                    multiply(
-                        Extent { rows: inputs, depth: count, columns: outputs },
-                        Left { values: &points[point * count * inputs..], row: 1, step: inputs },
-                        Right { values: right, panel: PANEL, step: outputs },
-                        &mut sum[point * inputs * outputs..][..inputs * outputs],
-                        outputs,
-                        true,
-                    );
-                }
+    let total = input.len() / source.len() * from.per_image();
+    let chunk = chunk_tiles(inputs, outputs).min(total);
+    let (left, right, sums) = (POINTS * chunk * inputs, POINTS * chunk * outputs, POINTS * inputs * outputs);
+    scratch::with(left + right + sums, |scratch| {
+        let (points, rest) = scratch.split_at_mut(left);
+        let (cotangents, sums) = rest.split_at_mut(right);
+        for first in (0..total).step_by(chunk) {
+            let end = total.min(first + chunk);
+            let tasks = shares(points, chunk, inputs).into_par_iter().zip(shares(cotangents, chunk, outputs));
+            tasks.enumerate().for_each(|(task, (mut points, mut cotangents))| {
+                let start = first + task * SHARE;
+                let count = SHARE.min(end.saturating_sub(start));
+                transform_input(input, from, start, count, &mut points);
+                transform_cotangent(cotangent, to, start, count, &mut cotangents);
+            });
+            sums.par_chunks_exact_mut(inputs * outputs).enumerate().for_each(|(point, sum)| {
+                multiply(
+                    Extent { rows: inputs, depth: end - first, columns: outputs },
+                    Left { values: &points[point * chunk * inputs..], row: 1, step: inputs },
+                    Right { values: &cotangents[point * chunk * outputs..], panel: PANEL, step: outputs },
+                    sum,
+                    outputs,
+                    first > 0,
+                );
+            });
+        }
+        unpack(sums, inputs, outputs, gradient);
+    });
+}
+
+/// Summed points `[36, input, output]` to the gradient `[output, input, 3, 3]`.
+fn unpack(sums: &[f32], inputs: usize, outputs: usize, gradient: &mut [f32]) {
+    scratch::with(inputs * outputs * 9, |columns| {
+        columns.par_chunks_exact_mut(outputs * 9).enumerate().for_each(|(input, column)| {
+            unpack_input(sums, input, inputs, outputs, column);
+        });
+        gradient.par_chunks_exact_mut(inputs * 9).enumerate().for_each(|(output, row)| {
+            for (input, out) in row.chunks_exact_mut(9).enumerate() {
+                out.copy_from_slice(&columns[(input * outputs + output) * 9..][..9]);
             }
         });
-        sum
     });
-    let points = super::sum_in_order(partial.collect());
-    let mut columns = vec![0.0; inputs * outputs * 9];
-    columns.par_chunks_exact_mut(outputs * 9).enumerate().for_each(|(input, column)| {
-        unpack_input(&points, input, inputs, outputs, column);
-    });
-    let mut gradient = vec![0.0; inputs * outputs * 9];
-    gradient.par_chunks_exact_mut(inputs * 9).enumerate().for_each(|(output, row)| {
-        for (input, out) in row.chunks_exact_mut(9).enumerate() {
-            out.copy_from_slice(&columns[(input * outputs + output) * 9..][..9]);
-        }
-    });
-    gradient
 }
