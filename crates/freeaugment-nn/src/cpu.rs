@@ -18,6 +18,8 @@ mod normalization;
 mod pooling;
 mod scratch;
 pub(crate) mod simd;
+#[cfg(test)]
+mod speed;
 mod sum;
 #[cfg(test)]
 mod testing;

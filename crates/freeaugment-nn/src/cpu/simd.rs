@@ -94,37 +94,37 @@ impl Lane {
     pub(crate) fn store(self, values: &mut [f32]) {
         values[..Self::WIDTH].copy_from_slice(&self.0);
     }
-
-    #[inline(always)]
-    fn combine(self, other: Self, f: impl Fn(f32, f32) -> f32) -> Self {
-        let mut out = Self::ZERO;
-        for i in 0..Self::WIDTH {
-            out.0[i] = f(self.0[i], other.0[i]);
-        }
-        out
-    }
 }
 
 impl Add for Lane {
     type Output = Self;
     #[inline(always)]
-    fn add(self, other: Self) -> Self {
-        self.combine(other, |a, b| a + b)
+    fn add(mut self, other: Self) -> Self {
+        for i in 0..Self::WIDTH {
+            self.0[i] += other.0[i];
+        }
+        self
     }
 }
 
 impl Sub for Lane {
     type Output = Self;
     #[inline(always)]
-    fn sub(self, other: Self) -> Self {
-        self.combine(other, |a, b| a - b)
+    fn sub(mut self, other: Self) -> Self {
+        for i in 0..Self::WIDTH {
+            self.0[i] -= other.0[i];
+        }
+        self
     }
 }
 
 impl Mul<f32> for Lane {
     type Output = Self;
     #[inline(always)]
-    fn mul(self, factor: f32) -> Self {
-        self.combine(self, |a, _| a * factor)
+    fn mul(mut self, factor: f32) -> Self {
+        for value in &mut self.0 {
+            *value *= factor;
+        }
+        self
     }
 }

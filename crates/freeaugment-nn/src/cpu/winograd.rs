@@ -5,8 +5,6 @@
 //! summed over input channels and turned back into 4×4 output pixels. The sum over channels is 36 matrix products.
 //! The gradient to the weights is the same in reverse: output tiles become 36 numbers, and 36 products sum over tiles.
 
-use std::array::from_fn;
-
 use rayon::prelude::*;
 
 use super::frame::Frame;
@@ -86,20 +84,33 @@ fn weight_gradients(u: [Lane; FIELD]) -> [Lane; 3] {
     ]
 }
 
-/// Applies `along` to the columns of the N×N block `at(y, x)` and then to its rows: the M×M block given to `put`.
-#[inline(always)]
-fn both_ways<const N: usize, const M: usize>(
-    at: impl Fn(usize, usize) -> Lane,
-    along: impl Fn([Lane; N]) -> [Lane; M],
-    mut put: impl FnMut(usize, usize, Lane),
-) {
-    let columns: [[Lane; M]; N] = from_fn(|x| along(from_fn(|y| at(y, x))));
-    for y in 0..M {
-        let row = along(from_fn(|x| columns[x][y]));
-        for (x, lane) in row.into_iter().enumerate() {
-            put(y, x, lane);
-        }
-    }
+/// The array of an expression's values for an index from 0. `std::array::from_fn` would be a call that keeps its own
+/// instruction set; this is part of the function around it.
+macro_rules! array {
+    (6, |$i:ident| $value:expr) => { array!(0 1 2 3 4 5, |$i| $value) };
+    (4, |$i:ident| $value:expr) => { array!(0 1 2 3, |$i| $value) };
+    (3, |$i:ident| $value:expr) => { array!(0 1 2, |$i| $value) };
+    ($($index:literal)*, |$i:ident| $value:expr) => {
+        [$({
+            let $i: usize = $index;
+            $value
+        }),*]
+    };
+}
+
+/// Applies `along` to the columns of an n×n block and then to its rows, and evaluates `put` for every lane of the
+/// resulting m×m block.
+macro_rules! both_ways {
+    ($n:tt to $m:tt by $along:ident, |$y:ident, $x:ident| $at:expr, |$v:ident, $u:ident, $lane:ident| $put:expr) => {
+        let columns = array!($n, |$x| $along(array!($n, |$y| $at)));
+        array!($m, |$v| {
+            let row = $along(array!($n, |$x| columns[$x][$v]));
+            array!($m, |$u| {
+                let $lane = row[$u];
+                $put;
+            });
+        });
+    };
 }
 
 /// The tiles of a batch, in the order image, row, column.
@@ -127,61 +138,65 @@ impl Tiles {
     }
 }
 
-/// Transforms the N×N pixels at (top, left); outside the image they are zero.
+/// Whether a block of `side` pixels lies inside the image.
 #[inline(always)]
-fn transform_block<const N: usize, const M: usize>(
-    image: &[f32],
-    frame: Frame,
-    (top, left): (isize, isize),
-    channel: usize,
-    along: impl Fn([Lane; N]) -> [Lane; M],
-    put: impl FnMut(usize, usize, Lane),
-) {
-    let inside =
-        top >= 0 && left >= 0 && top as usize + N <= frame.height && left as usize + N <= frame.width;
-    if inside {
-        let corner = &image[(top as usize * frame.width + left as usize) * frame.channels + channel..];
-        both_ways(|y, x| Lane::load(&corner[(y * frame.width + x) * frame.channels..]), along, put);
+fn inside(frame: Frame, top: isize, left: isize, side: isize) -> bool {
+    top >= 0 && left >= 0 && top + side <= frame.height as isize && left + side <= frame.width as isize
+}
+
+/// A pixel; zero outside the image.
+#[inline(always)]
+fn read(image: &[f32], frame: Frame, y: isize, x: isize, channel: usize) -> Lane {
+    if inside(frame, y, x, 1) {
+        Lane::load(&image[(y as usize * frame.width + x as usize) * frame.channels + channel..])
     } else {
-        let at = |y: usize, x: usize| {
-            let (y, x) = (top + y as isize, left + x as isize);
-            if y >= 0 && x >= 0 && (y as usize) < frame.height && (x as usize) < frame.width {
-                Lane::load(&image[(y as usize * frame.width + x as usize) * frame.channels + channel..])
-            } else {
-                Lane::ZERO
-            }
-        };
-        both_ways(at, along, put);
+        Lane::ZERO
     }
 }
 
 versions! {
     /// Input tiles `first..first + count` to 36 arrays `[count, channel]`.
     fn transform_input(values: &[f32], tiles: Tiles, first: usize, count: usize, points: &mut [&mut [f32]]) {
-        let channels = tiles.frame.channels;
+        let (frame, channels) = (tiles.frame, tiles.frame.channels);
         for index in 0..count {
             let (image, top, left) = tiles.place(first + index);
-            let image = &values[image..][..tiles.frame.len()];
-            let corner = (top as isize - 1, left as isize - 1);
+            let image = &values[image..][..frame.len()];
+            let (top, left) = (top as isize - 1, left as isize - 1);
             for channel in (0..channels).step_by(Lane::WIDTH) {
-                transform_block(image, tiles.frame, corner, channel, input_points, |y, x, lane| {
-                    lane.store(&mut points[y * FIELD + x][index * channels + channel..]);
-                });
+                let start = index * channels + channel;
+                if inside(frame, top, left, 6) {
+                    let corner = &image[(top as usize * frame.width + left as usize) * channels + channel..];
+                    both_ways!(6 to 6 by input_points,
+                        |y, x| Lane::load(&corner[(y * frame.width + x) * channels..]),
+                        |v, u, lane| lane.store(&mut points[v * FIELD + u][start..]));
+                } else {
+                    both_ways!(6 to 6 by input_points,
+                        |y, x| read(image, frame, top + y as isize, left + x as isize, channel),
+                        |v, u, lane| lane.store(&mut points[v * FIELD + u][start..]));
+                }
             }
         }
     }
 
     /// Output cotangent tiles `first..first + count` to 36 arrays `[count, channel]`.
     fn transform_cotangent(values: &[f32], tiles: Tiles, first: usize, count: usize, points: &mut [&mut [f32]]) {
-        let channels = tiles.frame.channels;
+        let (frame, channels) = (tiles.frame, tiles.frame.channels);
         for index in 0..count {
             let (image, top, left) = tiles.place(first + index);
-            let image = &values[image..][..tiles.frame.len()];
-            let corner = (top as isize, left as isize);
+            let image = &values[image..][..frame.len()];
+            let (top, left) = (top as isize, left as isize);
             for channel in (0..channels).step_by(Lane::WIDTH) {
-                transform_block(image, tiles.frame, corner, channel, cotangent_points, |y, x, lane| {
-                    lane.store(&mut points[y * FIELD + x][index * channels + channel..]);
-                });
+                let start = index * channels + channel;
+                if inside(frame, top, left, 4) {
+                    let corner = &image[(top as usize * frame.width + left as usize) * channels + channel..];
+                    both_ways!(4 to 6 by cotangent_points,
+                        |y, x| Lane::load(&corner[(y * frame.width + x) * channels..]),
+                        |v, u, lane| lane.store(&mut points[v * FIELD + u][start..]));
+                } else {
+                    both_ways!(4 to 6 by cotangent_points,
+                        |y, x| read(image, frame, top + y as isize, left + x as isize, channel),
+                        |v, u, lane| lane.store(&mut points[v * FIELD + u][start..]));
+                }
             }
         }
     }
@@ -196,20 +211,18 @@ versions! {
             let (image, top, left) = tiles.place(first + index);
             let (height, width) = (TILE.min(frame.height - top), TILE.min(frame.width - left));
             for channel in (0..channels).step_by(Lane::WIDTH) {
-                let at = |y: usize, x: usize| {
-                    Lane::load(&points[((y * FIELD + x) * count + index) * channels + channel..])
-                };
-                both_ways(at, output_pixels, |y, x, lane| {
-                    if y >= height || x >= width {
-                        return;
-                    }
-                    let at = image + ((top + y) * frame.width + left + x) * channels + channel;
-                    let lane = match addend {
-                        Some(addend) => lane + Lane::load(&addend[at..]),
-                        None => lane,
-                    };
-                    lane.store(&mut out[at..]);
-                });
+                let points = &points[index * channels + channel..];
+                let start = image + (top * frame.width + left) * channels + channel;
+                both_ways!(6 to 4 by output_pixels,
+                    |y, x| Lane::load(&points[(y * FIELD + x) * count * channels..]),
+                    |v, u, lane| if v < height && u < width {
+                        let at = start + (v * frame.width + u) * channels;
+                        let lane = match addend {
+                            Some(addend) => lane + Lane::load(&addend[at..]),
+                            None => lane,
+                        };
+                        lane.store(&mut out[at..]);
+                    });
             }
         }
     }
@@ -218,13 +231,17 @@ versions! {
     fn pack_panel(weight: &[f32], first: usize, inputs: usize, strides: (usize, usize), flip: bool, panel: &mut [f32]) {
         for input in 0..inputs {
             for half in (0..PANEL).step_by(Lane::WIDTH) {
-                let at = |y: usize, x: usize| {
-                    let place = if flip { 8 - (y * 3 + x) } else { y * 3 + x };
-                    Lane(from_fn(|j| weight[(first + half + j) * strides.0 + input * strides.1 + place]))
-                };
-                both_ways(at, weight_points, |y, x, lane| {
-                    lane.store(&mut panel[((y * FIELD + x) * inputs + input) * PANEL + half..]);
-                });
+                let weight = &weight[(first + half) * strides.0 + input * strides.1..];
+                both_ways!(3 to 6 by weight_points,
+                    |y, x| {
+                        let place = if flip { 8 - (y * 3 + x) } else { y * 3 + x };
+                        let mut lane = Lane::ZERO;
+                        for (j, value) in lane.0.iter_mut().enumerate() {
+                            *value = weight[j * strides.0 + place];
+                        }
+                        lane
+                    },
+                    |v, u, lane| lane.store(&mut panel[((v * FIELD + u) * inputs + input) * PANEL + half..]));
             }
         }
     }
@@ -232,12 +249,12 @@ versions! {
     /// Summed points `[36, input, output]` of one input channel to `[output, 9]`.
     fn unpack_input(points: &[f32], input: usize, inputs: usize, outputs: usize, gradient: &mut [f32]) {
         for output in (0..outputs).step_by(Lane::WIDTH) {
-            let at = |y: usize, x: usize| Lane::load(&points[((y * FIELD + x) * inputs + input) * outputs + output..]);
-            both_ways(at, weight_gradients, |y, x, lane| {
-                for (j, value) in lane.0.iter().enumerate() {
-                    gradient[(output + j) * 9 + y * 3 + x] = *value;
-                }
-            });
+            let points = &points[input * outputs + output..];
+            both_ways!(6 to 3 by weight_gradients,
+                |y, x| Lane::load(&points[(y * FIELD + x) * inputs * outputs..]),
+                |v, u, lane| for (j, value) in lane.0.iter().enumerate() {
+                    gradient[(output + j) * 9 + v * 3 + u] = *value;
+                });
         }
     }
 }
