@@ -1,45 +1,144 @@
-//! Where a network is computed.
+//! Where a network is computed: chosen at run time, by name.
 
-use crate::cpu;
+use std::fmt;
+use std::str::FromStr;
+
 use crate::loss::CrossEntropy;
 use crate::network::Network;
 use crate::parameter::{Parameters, Statistics};
-use crate::{Batch, Error, Evaluation};
+use crate::{Batch, Error, Evaluation, accelerator, cpu};
 
-/// A device, chosen at run time by name.
+/// A device that computes networks.
 #[derive(Clone, Debug)]
 pub struct Device {
-    kind: Kind,
+    name: String,
+    /// Burn's device; none for this crate's own kernels.
+    burn: Option<burn::tensor::Device>,
 }
 
-#[derive(Clone, Debug)]
-enum Kind {
-    Cpu,
-}
+/// Names of devices and the cargo features that bring them.
+const NAMES: [(&str, Option<&str>); 7] = [
+    ("cpu", None),
+    ("flex", None),
+    ("cuda", Some("cuda")),
+    ("rocm", Some("rocm")),
+    ("metal", Some("metal")),
+    ("vulkan", Some("vulkan")),
+    ("webgpu", Some("webgpu")),
+];
 
 impl Device {
     /// The CPU, with this crate's own kernels.
     pub fn cpu() -> Self {
-        Self { kind: Kind::Cpu }
+        Self { name: "cpu".to_owned(), burn: None }
+    }
+
+    /// The device of that name: `cpu`, `flex` (Burn's tensors on the CPU, a slow second opinion), or one that a cargo
+    /// feature brings: `cuda`, `rocm`, `metal`, `vulkan`, `webgpu`. A device that cannot compute is refused here, not
+    /// in the middle of a run.
+    pub fn open(name: &str) -> Result<Self, Error> {
+        let lower = name.to_ascii_lowercase();
+        let Some((known, feature)) = NAMES.iter().find(|(known, _)| *known == lower) else {
+            return Err(Error::UnknownDevice { name: name.to_owned(), available: Self::names() });
+        };
+        if *known == "cpu" {
+            return Ok(Self::cpu());
+        }
+        let Some(burn) = burn_device(known) else {
+            return Err(match feature {
+                Some(feature) if !built(known) => {
+                    Error::DeviceNotBuilt { name: name.to_owned(), feature, available: Self::names() }
+                }
+                _ => Self::absent(name, "no adapter or driver was found".to_owned()),
+            });
+        };
+        accelerator::probe(&burn).map_err(|reason| Self::absent(name, reason))?;
+        Ok(Self { name: lower, burn: Some(burn) })
+    }
+
+    fn absent(name: &str, reason: String) -> Error {
+        Error::DeviceAbsent { name: name.to_owned(), reason, available: Self::names() }
+    }
+
+    /// The names that [`Self::open`] takes in this build.
+    pub fn names() -> Vec<String> {
+        NAMES.iter().map(|(name, _)| *name).filter(|name| built(name)).map(str::to_owned).collect()
+    }
+
+    /// The name it was opened by.
+    pub fn name(&self) -> &str {
+        &self.name
     }
 
     pub(crate) fn engine(&self, network: Network) -> Engine {
-        match self.kind {
-            Kind::Cpu => Engine::Cpu(cpu::Engine::new(network)),
+        match &self.burn {
+            None => Engine::Cpu(cpu::Engine::new(network)),
+            Some(burn) => Engine::Burn(accelerator::Engine::new(network, burn.clone(), self.name.clone())),
         }
     }
+}
+
+impl FromStr for Device {
+    type Err = Error;
+
+    fn from_str(name: &str) -> Result<Self, Error> {
+        Self::open(name)
+    }
+}
+
+impl fmt::Display for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.name)
+    }
+}
+
+/// Whether this build has the device.
+fn built(name: &str) -> bool {
+    match name {
+        "cpu" | "flex" => true,
+        "cuda" => cfg!(feature = "cuda"),
+        "rocm" => cfg!(feature = "rocm"),
+        "metal" => cfg!(feature = "metal"),
+        "vulkan" => cfg!(feature = "vulkan"),
+        "webgpu" => cfg!(feature = "webgpu"),
+        _ => false,
+    }
+}
+
+/// Burn's first device of a kind, where this build has the kind and this machine a device of it.
+fn burn_device(name: &str) -> Option<burn::tensor::Device> {
+    use burn::tensor::{Device, DeviceType};
+    let kind = match name {
+        "flex" => DeviceType::Flex,
+        #[cfg(feature = "cuda")]
+        "cuda" => DeviceType::Cuda,
+        #[cfg(feature = "rocm")]
+        "rocm" => DeviceType::Rocm,
+        #[cfg(feature = "metal")]
+        "metal" => DeviceType::Metal,
+        #[cfg(feature = "vulkan")]
+        "vulkan" => DeviceType::Vulkan,
+        #[cfg(feature = "webgpu")]
+        "webgpu" => DeviceType::WebGpu,
+        _ => return None,
+    };
+    let list = || Device::enumerate(kind).into_vec().into_iter().next();
+    // A driver library that is not installed makes Burn's listing panic.
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(list)).ok().flatten()
 }
 
 /// What computes.
 #[derive(Debug)]
 pub(crate) enum Engine {
     Cpu(cpu::Engine),
+    Burn(accelerator::Engine),
 }
 
 /// What a training pass leaves behind.
 #[derive(Debug)]
 pub(crate) enum EngineRecord {
     Cpu(Box<cpu::Record>),
+    Burn(Box<accelerator::Record>),
 }
 
 impl Engine {
@@ -57,6 +156,10 @@ impl Engine {
                     in_pool(|| engine.gradient(batch, weights, statistics, loss, keep));
                 Ok((evaluation, record.map(|record| EngineRecord::Cpu(Box::new(record)))))
             }
+            Self::Burn(engine) => {
+                let (evaluation, record) = engine.gradient(batch, weights, statistics, loss, keep)?;
+                Ok((evaluation, record.map(|record| EngineRecord::Burn(Box::new(record)))))
+            }
         }
     }
 
@@ -68,6 +171,7 @@ impl Engine {
     ) -> Result<(f64, Vec<f32>), Error> {
         match self {
             Self::Cpu(engine) => Ok(in_pool(|| engine.input_gradient(batch, weights, loss))),
+            Self::Burn(engine) => engine.input_gradient(batch, weights, loss),
         }
     }
 
@@ -79,6 +183,7 @@ impl Engine {
     ) -> Result<Vec<f32>, Error> {
         match self {
             Self::Cpu(engine) => Ok(in_pool(|| engine.logits(batch, weights, statistics))),
+            Self::Burn(engine) => engine.logits(batch, weights, statistics),
         }
     }
 }
@@ -91,6 +196,7 @@ impl EngineRecord {
     ) -> Result<(f64, Vec<f32>), Error> {
         match self {
             Self::Cpu(record) => Ok(in_pool(|| record.hypergradient(direction, network))),
+            Self::Burn(record) => record.hypergradient(direction),
         }
     }
 }

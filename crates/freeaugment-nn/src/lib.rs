@@ -24,6 +24,7 @@
 //! # }
 //! ```
 
+mod accelerator;
 mod classifier;
 mod cpu;
 mod device;

@@ -51,3 +51,39 @@ pub(crate) fn weights(values: &[f32], cotangent: &[f32], weight: &mut [f32], bia
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assert_close, noise};
+    use super::*;
+
+    #[test]
+    fn values_and_gradients_agree_with_a_plain_loop() {
+        let (batch, inputs, outputs) = (3, 21, 10);
+        let (x, w, bias) = (noise(1, batch * inputs), noise(2, outputs * inputs), noise(3, outputs));
+        let (other, cotangent) = (noise(4, batch * inputs), noise(5, batch * outputs));
+        let product = |a: f32, b: f32| f64::from(a) * f64::from(b);
+        let mut y: Vec<f64> = (0..batch * outputs).map(|i| f64::from(bias[i % outputs])).collect();
+        let mut back: Vec<f64> = other.iter().map(|&v| f64::from(v)).collect();
+        let (mut gradient, mut bias_gradient) = (vec![0.0; w.len()], vec![0.0; outputs]);
+        for (b, o) in (0..batch).flat_map(|b| (0..outputs).map(move |o| (b, o))) {
+            bias_gradient[o] += f64::from(cotangent[b * outputs + o]);
+            for i in 0..inputs {
+                let (at, weight) = (b * inputs + i, o * inputs + i);
+                y[b * outputs + o] += product(x[at], w[weight]) + product(other[at], w[weight]);
+                back[at] += product(cotangent[b * outputs + o], w[weight]);
+                gradient[weight] += product(cotangent[b * outputs + o], x[at]);
+            }
+        }
+        let mut out = vec![f32::NAN; y.len()];
+        forward(&[(&x, &w), (&other, &w)], &bias, &mut out);
+        assert_close(&out, &y, 1e-5, "forward");
+        let mut out = vec![f32::NAN; x.len()];
+        backward(&[(&cotangent, &w)], outputs, &mut out, Some(&other));
+        assert_close(&out, &back, 1e-5, "backward");
+        let (mut out, mut out_bias) = (vec![f32::NAN; w.len()], vec![f32::NAN; outputs]);
+        weights(&x, &cotangent, &mut out, &mut out_bias);
+        assert_close(&out, &gradient, 1e-5, "weights");
+        assert_close(&out_bias, &bias_gradient, 1e-5, "bias");
+    }
+}

@@ -421,3 +421,137 @@ impl Cut<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::activation::{Identity, Relu, Softplus};
+    use super::super::testing::{assert_close, noise};
+    use super::*;
+
+    const PIXELS: usize = 37;
+    const CHANNELS: usize = 5;
+
+    /// The definition, in double precision: Σ cotangent · f(γ (x - μ) / sqrt(σ² + ε) + β).
+    fn plain(x: &[f64], scale: &[f64], shift: &[f64], curve: fn(f64) -> f64, cotangent: &[f64]) -> f64 {
+        let mut total = 0.0;
+        for c in 0..CHANNELS {
+            let channel = || x.iter().skip(c).step_by(CHANNELS);
+            let mean = channel().sum::<f64>() / PIXELS as f64;
+            let variance = channel().map(|x| (x - mean).powi(2)).sum::<f64>() / PIXELS as f64;
+            for (p, x) in channel().enumerate() {
+                let z = scale[c] * (x - mean) / (variance + 1e-5).sqrt() + shift[c];
+                total += cotangent[p * CHANNELS + c] * curve(z);
+            }
+        }
+        total
+    }
+
+    /// Everything that moves: x, γ, β and the cotangent, and how.
+    struct Case {
+        at: [Vec<f32>; 4],
+        along: [Vec<f32>; 4],
+    }
+
+    impl Case {
+        fn new() -> Self {
+            let sizes = [PIXELS * CHANNELS, CHANNELS, CHANNELS, PIXELS * CHANNELS];
+            let mut at: [Vec<f32>; 4] = std::array::from_fn(|i| noise(i as u64, sizes[i]));
+            at[0].iter_mut().for_each(|x| *x = 3.0 * *x + 2.0);
+            Self { at, along: std::array::from_fn(|i| noise(10 + i as u64, sizes[i])) }
+        }
+
+        /// The point moved along the direction by `step`.
+        fn moved(&self, step: f64) -> [Vec<f64>; 4] {
+            std::array::from_fn(|i| {
+                let numbers = self.at[i].iter().zip(&self.along[i]);
+                numbers.map(|(at, along)| f64::from(*at) + step * f64::from(*along)).collect()
+            })
+        }
+
+        /// The gradient to x of the plain definition, by central differences.
+        fn gradient(&self, step: f64, curve: fn(f64) -> f64) -> Vec<f64> {
+            const H: f64 = 1e-5;
+            let [mut x, scale, shift, cotangent] = self.moved(step);
+            let numbers = 0..x.len();
+            numbers
+                .map(|i| {
+                    let start = x[i];
+                    let [ahead, behind] = [H, -H].map(|h| {
+                        x[i] = start + h;
+                        plain(&x, &scale, &shift, curve, &cotangent)
+                    });
+                    x[i] = start;
+                    (ahead - behind) / (2.0 * H)
+                })
+                .collect()
+        }
+    }
+
+    fn softplus(z: f64) -> f64 {
+        z.exp().ln_1p()
+    }
+
+    /// Value, gradient, tangent and the gradient's tangent, all from the plain definition alone.
+    fn check(activation: Option<Activation>, curve: fn(f64) -> f64) {
+        let case = Case::new();
+        let [x, scale, shift, cotangent] = &case.at;
+        let [x_tangent, scale_tangent, shift_tangent, cotangent_tangent] = &case.along;
+        let affine = Affine { scale, shift };
+        let affine_tangent = Affine { scale: scale_tangent, shift: shift_tangent };
+        let moments = Moments::of_batch(x, CHANNELS);
+        let mut out = vec![f32::NAN; x.len()];
+
+        let one = |values: &[Vec<f64>; 4], i: usize| {
+            let mut pick = vec![0.0; values[0].len()];
+            pick[i] = 1.0;
+            plain(&values[0], &values[1], &values[2], curve, &pick)
+        };
+        forward(x, &moments, affine, activation, &mut out);
+        let here = case.moved(0.0);
+        let wanted: Vec<f64> = (0..x.len()).map(|i| one(&here, i)).collect();
+        assert_close(&out, &wanted, 1e-5, "forward");
+
+        let left = backward(x, &moments, affine, activation, cotangent, &mut out, Some(x));
+        let wanted: Vec<f64> =
+            case.gradient(0.0, curve).iter().zip(x).map(|(g, x)| g + f64::from(*x)).collect();
+        assert_close(&out, &wanted, 1e-5, "backward");
+
+        let tangents = tangent(x, &moments, affine, activation, x_tangent, affine_tangent, &mut out);
+        let (ahead, behind) = (case.moved(1e-5), case.moved(-1e-5));
+        let wanted: Vec<f64> = (0..x.len()).map(|i| (one(&ahead, i) - one(&behind, i)) / 2e-5).collect();
+        assert_close(&out, &wanted, 1e-4, "tangent");
+
+        let norms = (&moments, affine, affine_tangent);
+        let (first, second) = ((&cotangent[..], &left), (&cotangent_tangent[..], &tangents));
+        backward_tangent(x, x_tangent, norms, activation, first, second, &mut out, None);
+        let (ahead, behind) = (case.gradient(1e-3, curve), case.gradient(-1e-3, curve));
+        let wanted: Vec<f64> = ahead.iter().zip(&behind).map(|(a, b)| (a - b) / 2e-3).collect();
+        assert_close(&out, &wanted, 1e-4, "backward tangent");
+    }
+
+    #[test]
+    fn all_four_passes_follow_from_the_definition() {
+        check(None, |z| z);
+        check(Some(Activation::Softplus), softplus);
+    }
+
+    #[test]
+    fn a_rectifier_takes_the_slope_of_its_side() {
+        // Not differentiable at 0, so the passes are compared with the linear pieces on both sides of it.
+        for z in [-1.5_f32, -0.1, 0.1, 2.0] {
+            let on = f32::from(u8::from(z > 0.0));
+            assert_eq!((Relu::value(z), Relu::slope(z), Relu::bend(z)), (z * on, on, 0.0));
+            assert_eq!((Identity::value(z), Identity::slope(z)), (z, 1.0));
+            assert!(Softplus::value(z) > Relu::value(z));
+        }
+    }
+
+    #[test]
+    fn moments_survive_a_large_mean() {
+        let x: Vec<f32> = noise(1, 40_000).iter().map(|x| 1000.0 + x).collect();
+        let moments = Moments::of_batch(&x, 2);
+        for c in 0..2 {
+            assert!((moments.mean[c] - 1000.0).abs() < 0.05 && (moments.variance[c] - 1.0).abs() < 0.03);
+        }
+    }
+}

@@ -112,3 +112,69 @@ pub(crate) fn mean_backward(cotangent: &[f32], source: Frame, out: &mut [f32], a
         }
     });
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assert_close, noise};
+    use super::*;
+
+    #[test]
+    fn pooling_agrees_with_a_plain_loop_on_odd_shapes() {
+        for (height, width, kernel, stride) in
+            [(7, 5, 3, 2), (8, 8, 3, 2), (4, 9, 2, 2), (1, 1, 3, 2), (6, 3, 5, 1)]
+        {
+            let window = Window::centred(kernel, stride);
+            let source = Frame { height, width, channels: 3 };
+            let target =
+                Frame { height: window.positions(height), width: window.positions(width), channels: 3 };
+            let x = noise(1, 2 * source.len());
+            let (tangent, cotangent) = (noise(2, x.len()), noise(3, 2 * target.len()));
+            let (mut wanted, mut moved) = (Vec::new(), Vec::new());
+            let mut back: Vec<f64> = tangent.iter().map(|&v| f64::from(v)).collect();
+            for index in 0..2 * target.len() {
+                let (image, pixel, c) = (index / target.len(), index % target.len() / 3, index % 3);
+                let (row, column) = (pixel / target.width * stride, pixel % target.width * stride);
+                let inside = |at: usize, k: usize, end: usize| {
+                    (at + k).checked_sub(window.padding).filter(|v| *v < end)
+                };
+                let mut winner: Option<usize> = None;
+                for (ky, kx) in (0..kernel).flat_map(|y| (0..kernel).map(move |x| (y, x))) {
+                    if let (Some(sy), Some(sx)) = (inside(row, ky, height), inside(column, kx, width)) {
+                        let at = image * source.len() + (sy * width + sx) * 3 + c;
+                        if winner.is_none_or(|winner| x[at] > x[winner]) {
+                            winner = Some(at);
+                        }
+                    }
+                }
+                let winner = winner.expect("every window covers a pixel");
+                wanted.push(f64::from(x[winner]));
+                moved.push(f64::from(tangent[winner]));
+                back[winner] += f64::from(cotangent[index]);
+            }
+            let (mut out, mut picks) = (vec![f32::NAN; wanted.len()], vec![0; wanted.len()]);
+            max(&x, source, target, window, &mut out, &mut picks);
+            assert_close(&out, &wanted, 0.0, "value");
+            max_tangent(&tangent, source, target, &picks, &mut out);
+            assert_close(&out, &moved, 0.0, "tangent");
+            let mut out = vec![f32::NAN; x.len()];
+            max_backward(&cotangent, source, target, &picks, &mut out, Some(&tangent));
+            assert_close(&out, &back, 1e-6, "gradient");
+        }
+    }
+
+    #[test]
+    fn the_mean_over_pixels_and_its_gradient_are_adjoint() {
+        let source = Frame { height: 5, width: 3, channels: 7 };
+        let (x, cotangent) = (noise(1, 2 * source.len()), noise(2, 14));
+        let (mut out, mut back) = (vec![f32::NAN; 14], vec![f32::NAN; x.len()]);
+        mean(&x, source, &mut out);
+        let plain = |index: usize| {
+            let (image, c) = (index / 7, index % 7);
+            (0..15).map(|p| f64::from(x[(image * 15 + p) * 7 + c])).sum::<f64>() / 15.0
+        };
+        assert_close(&out, &(0..14).map(plain).collect::<Vec<_>>(), 1e-6, "mean");
+        mean_backward(&cotangent, source, &mut back, None);
+        let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(a * b)).sum::<f64>();
+        assert!((dot(&out, &cotangent) - dot(&x, &back)).abs() < 1e-5);
+    }
+}
