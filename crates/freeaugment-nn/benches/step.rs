@@ -2,7 +2,7 @@
 //!
 //!     cargo bench -p freeaugment-nn --bench step -- --net WRN-40-2 --batch 32 --size 32 --steps 5
 //!
-//! `scripts/bench_engine.py` runs it beside PyTorch.
+//! `scripts/bench_engine.py` runs it beside its peer.
 #![allow(clippy::print_stdout, reason = "a benchmark prints its result")]
 
 use std::time::Instant;

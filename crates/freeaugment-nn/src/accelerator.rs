@@ -7,7 +7,7 @@ mod pair;
 mod plain;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use burn::tensor::{ExecutionError, Gradients, Tensor, TensorData};
 
@@ -241,11 +241,19 @@ fn download_gradient<const D: usize>(
 
 /// Whether a device really computes: errors and panics of its driver become one line.
 pub(crate) fn probe(device: &burn::tensor::Device) -> Result<(), String> {
+    static HOOK: Mutex<()> = Mutex::new(());
     let work = || {
         let sum = Tensor::<1>::from_data([1.0_f32, 2.0], device).sum();
         download(sum).map_err(|error| first_line(&error.to_string()))
     };
-    match catch_unwind(AssertUnwindSafe(work)) {
+    // The driver's own report of a panic would stand beside the one line that the caller gets.
+    let guard = HOOK.lock().unwrap_or_else(PoisonError::into_inner);
+    let hook = std::panic::take_hook();
+    std::panic::set_hook(Box::new(|_| {}));
+    let result = catch_unwind(AssertUnwindSafe(work));
+    std::panic::set_hook(hook);
+    drop(guard);
+    match result {
         Ok(Ok(values)) if values == [3.0] => Ok(()),
         Ok(Ok(values)) => Err(format!("1 + 2 came out as {values:?}")),
         Ok(Err(reason)) => Err(reason),

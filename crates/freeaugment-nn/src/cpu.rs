@@ -4,6 +4,9 @@
 //! and the gradient's tangent next to each other in a file of its own. Nothing here depends on the number of threads:
 //! work is cut by shape, and sums of pieces are joined in order.
 
+// A function that is not inlined keeps its own instruction set, so what kernels are made of must be.
+#![allow(clippy::inline_always)]
+
 mod activation;
 mod backward;
 mod buffer;
@@ -83,8 +86,11 @@ pub(crate) struct Engine {
     network: Network,
     pool: Arc<Pool>,
     /// The network laid out for the image size seen last.
-    plan: Mutex<Option<((usize, usize), Arc<Graph>)>>,
+    plan: Mutex<Option<Plan>>,
 }
+
+/// A size of images, height and width, and the network laid out for it.
+type Plan = ((usize, usize), Arc<Graph>);
 
 /// What a training pass leaves behind for `q`.
 #[derive(Debug)]

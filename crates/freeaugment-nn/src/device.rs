@@ -45,19 +45,15 @@ impl Device {
             return Ok(Self::cpu());
         }
         let Some(burn) = burn_device(known) else {
-            return Err(match feature {
-                Some(feature) if !built(known) => {
-                    Error::DeviceNotBuilt { name: name.to_owned(), feature, available: Self::names() }
-                }
-                _ => Self::absent(name, "no adapter or driver was found".to_owned()),
-            });
+            let feature = feature.unwrap_or(known);
+            return Err(Error::DeviceNotBuilt { name: name.to_owned(), feature, available: Self::names() });
         };
-        accelerator::probe(&burn).map_err(|reason| Self::absent(name, reason))?;
-        Ok(Self { name: lower, burn: Some(burn) })
-    }
-
-    fn absent(name: &str, reason: String) -> Error {
-        Error::DeviceAbsent { name: name.to_owned(), reason, available: Self::names() }
+        match accelerator::probe(&burn) {
+            Ok(()) => Ok(Self { name: lower, burn: Some(burn) }),
+            Err(reason) => {
+                Err(Error::DeviceAbsent { name: name.to_owned(), reason, available: Self::names() })
+            }
+        }
     }
 
     /// The names that [`Self::open`] takes in this build.
@@ -105,26 +101,26 @@ fn built(name: &str) -> bool {
     }
 }
 
-/// Burn's first device of a kind, where this build has the kind and this machine a device of it.
+/// Burn's first device of a kind, where this build has the kind. Nothing is started yet.
 fn burn_device(name: &str) -> Option<burn::tensor::Device> {
-    use burn::tensor::{Device, DeviceType};
-    let kind = match name {
-        "flex" => DeviceType::Flex,
+    use burn::tensor::Device;
+    #[cfg(any(feature = "metal", feature = "vulkan", feature = "webgpu"))]
+    use burn::tensor::DeviceKind;
+    match name {
+        "flex" => Some(Device::flex()),
         #[cfg(feature = "cuda")]
-        "cuda" => DeviceType::Cuda,
+        "cuda" => Some(Device::cuda(0)),
         #[cfg(feature = "rocm")]
-        "rocm" => DeviceType::Rocm,
+        "rocm" => Some(Device::rocm(0)),
         #[cfg(feature = "metal")]
-        "metal" => DeviceType::Metal,
+        "metal" => Some(Device::metal(DeviceKind::DefaultDevice)),
         #[cfg(feature = "vulkan")]
-        "vulkan" => DeviceType::Vulkan,
+        "vulkan" => Some(Device::vulkan(DeviceKind::DefaultDevice)),
+        // Burn's own `webgpu` is the browser's; this is WebGPU's interface on whatever graphics driver is there.
         #[cfg(feature = "webgpu")]
-        "webgpu" => DeviceType::WebGpu,
-        _ => return None,
-    };
-    let list = || Device::enumerate(kind).into_vec().into_iter().next();
-    // A driver library that is not installed makes Burn's listing panic.
-    std::panic::catch_unwind(std::panic::AssertUnwindSafe(list)).ok().flatten()
+        "webgpu" => Some(Device::wgpu(DeviceKind::DefaultDevice)),
+        _ => None,
+    }
 }
 
 /// What computes.

@@ -24,6 +24,8 @@
 //! # }
 //! ```
 
+#![allow(clippy::doc_markdown, reason = "PyTorch, ResNet and torchvision are names, not code")]
+
 mod accelerator;
 mod classifier;
 mod cpu;

@@ -20,12 +20,12 @@ impl CrossEntropy {
     }
 
     /// The label smoothing.
-    pub fn smoothing(&self) -> f32 {
+    pub fn smoothing(self) -> f32 {
         self.smoothing
     }
 
     /// The target of `class` for an image with `label`.
-    pub(crate) fn target(&self, class: usize, label: u32, classes: usize) -> f64 {
+    pub(crate) fn target(self, class: usize, label: u32, classes: usize) -> f64 {
         let smoothing = f64::from(self.smoothing);
         let share = smoothing / classes as f64;
         if class == label as usize { 1.0 - smoothing + share } else { share }
@@ -33,7 +33,7 @@ impl CrossEntropy {
 
     /// The loss, and the logits' cotangent `[batch, class]`.
     pub(crate) fn value_and_gradient(
-        &self,
+        self,
         logits: &[f32],
         labels: &[u32],
         classes: usize,
@@ -71,7 +71,9 @@ fn softmax(logits: &[f32]) -> (Vec<f64>, f64) {
     let largest = logits.iter().fold(f64::NEG_INFINITY, |largest, &logit| largest.max(f64::from(logit)));
     let mut values: Vec<f64> = logits.iter().map(|&logit| (f64::from(logit) - largest).exp()).collect();
     let sum: f64 = values.iter().sum();
-    values.iter_mut().for_each(|value| *value /= sum);
+    for value in &mut values {
+        *value /= sum;
+    }
     (values, largest + sum.ln())
 }
 

@@ -31,8 +31,8 @@ impl FromStr for Architecture {
     fn from_str(name: &str) -> Result<Self, Error> {
         let unknown = || Error::UnknownArchitecture { name: name.to_owned() };
         match name.to_ascii_lowercase().as_str() {
-            "resnet-18" | "resnet18" => return Ok(Self::ResNet18),
-            "resnet-50" | "resnet50" => return Ok(Self::ResNet50),
+            "resnet-18" | "resnet18" => Ok(Self::ResNet18),
+            "resnet-50" | "resnet50" => Ok(Self::ResNet50),
             lower => {
                 let sizes = lower.strip_prefix("wrn-").ok_or_else(unknown)?;
                 let (depth, width) = sizes.split_once('-').ok_or_else(unknown)?;

@@ -154,14 +154,18 @@ impl Parameters {
                     stream.normal(values);
                     let fan_out: usize = entry.shape[0] * entry.shape[2..].iter().product::<usize>();
                     let deviation = (2.0 / fan_out as f32).sqrt();
-                    values.iter_mut().for_each(|value| *value *= deviation);
+                    for value in &mut *values {
+                        *value *= deviation;
+                    }
                 }
                 Kind::Scale => values.fill(1.0),
                 Kind::Shift => values.fill(0.0),
                 Kind::Linear { inputs } => {
                     stream.uniform(values);
                     let bound = 1.0 / (inputs as f32).sqrt();
-                    values.iter_mut().for_each(|value| *value = bound * (2.0 * *value - 1.0));
+                    for value in &mut *values {
+                        *value = bound * (2.0 * *value - 1.0);
+                    }
                 }
             }
         }

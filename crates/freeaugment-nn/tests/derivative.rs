@@ -29,7 +29,7 @@ fn the_tangent_of_the_loss_is_its_directional_difference_on_every_network() {
     for (name, channels, size) in NETWORKS {
         let problem = Problem::new(name, channels, size, 6, Activation::Softplus);
         let mut classifier = problem.classifier(&Device::cpu());
-        let direction = problem.direction(&classifier);
+        let direction = Problem::direction(&classifier);
         let (evaluation, record) = classifier.train_and_keep(problem.batch()).unwrap();
         let (inner, _) = record.hypergradient(&direction).unwrap();
         let step = 1e-2 / direction.dot(&direction).sqrt() as f32;
@@ -44,14 +44,14 @@ fn the_tangent_of_the_loss_is_its_directional_difference_on_every_network() {
     }
 }
 
-/// Max pooling changes its winners under a step, so a ResNet is not smooth whatever its activation; its `q` is held
-/// against Burn's autodiff instead.
+/// Max pooling changes its winners under a step, so a `ResNet` is not smooth whatever its activation; its `q` is
+/// held against Burn's autodiff instead.
 #[test]
 fn on_a_smooth_network_q_is_the_central_difference_of_the_input_gradient() {
     for (name, channels, size) in NETWORKS.into_iter().filter(|(name, ..)| name.starts_with("WRN")) {
         let problem = Problem::new(name, channels, size, 6, Activation::Softplus);
         let mut classifier = problem.classifier(&Device::cpu());
-        let direction = problem.direction(&classifier);
+        let direction = Problem::direction(&classifier);
         let (_, record) = classifier.train_and_keep(problem.batch()).unwrap();
         let (_, q) = record.hypergradient(&direction).unwrap();
         let step = 1e-2 / direction.dot(&direction).sqrt() as f32;
@@ -87,7 +87,7 @@ fn on_a_smooth_network_the_input_gradient_is_the_difference_of_the_loss() {
 
 /// Burn's own autodiff on Burn's own CPU backend shares no line of arithmetic with the kernels.
 ///
-/// A fresh ResNet-50 on four small images is chaotic with rectifiers (a change of the images in the sixth digit moves
+/// A fresh `ResNet-50` on four small images is chaotic with rectifiers (a change of the images in the sixth digit moves
 /// gradients by more than 3 %: rounding decides on which side of zero an activation falls), so it is smooth here.
 #[test]
 fn burn_on_flex_computes_the_same_as_the_kernels() {
@@ -119,7 +119,7 @@ fn label_smoothing_reaches_gradients_and_q() {
     let problem = Problem::new("WRN-10-1", 3, 12, 6, Activation::Softplus);
     let results = [Device::cpu(), Device::open("flex").unwrap()].map(|device| {
         let mut classifier = problem.classifier(&device).with_loss(loss);
-        let direction = problem.direction(&classifier);
+        let direction = Problem::direction(&classifier);
         let (evaluation, record) = classifier.train_and_keep(problem.batch()).unwrap();
         let (inner, q) = record.hypergradient(&direction).unwrap();
         (evaluation, inner, q)
@@ -140,7 +140,7 @@ fn the_number_of_threads_does_not_change_a_bit_of_a_step() {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
                 let mut classifier = problem.classifier(&Device::cpu());
-                let direction = problem.direction(&classifier);
+                let direction = Problem::direction(&classifier);
                 let (evaluation, record) = classifier.train_and_keep(problem.batch()).unwrap();
                 let (inner, q) = record.hypergradient(&direction).unwrap();
                 (

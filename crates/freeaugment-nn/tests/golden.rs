@@ -3,6 +3,7 @@
 //! The files are those in `tests/fixtures`, or of the folder that `FREEAUGMENT_FIXTURES` names. Sizes, names and
 //! constants come from the files; a tensor that is missing is skipped by name, and the count of what was compared must
 //! not be zero.
+#![allow(clippy::print_stdout, reason = "what was skipped must be seen")]
 
 use std::path::PathBuf;
 

@@ -166,3 +166,13 @@ fn devices_are_found_by_name_and_wrong_ones_refused_in_one_line() {
     }
     assert!(!message.contains('\n'));
 }
+
+/// Run with `--features webgpu -- --ignored` where no driver is to be found, such as with `VK_DRIVER_FILES=/dev/null`.
+#[cfg(feature = "webgpu")]
+#[test]
+#[ignore = "needs a machine without a driver for WebGPU"]
+fn an_absent_driver_is_one_line_that_lists_what_is_there() {
+    let message = Device::open("webgpu").unwrap_err().to_string();
+    assert!(message.starts_with("device \"webgpu\" cannot be used here ("), "{message}");
+    assert!(message.ends_with("this program has cpu, flex, webgpu") && !message.contains('\n'), "{message}");
+}

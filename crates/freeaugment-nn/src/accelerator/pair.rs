@@ -25,7 +25,7 @@ impl<'a> Pair<'a> {
 /// Value and tangent.
 pub(super) fn split(pair: Tensor<4>) -> [Tensor<4>; 2] {
     let batch = pair.dims()[0] / 2;
-    [pair.clone().slice([0..batch]), pair.slice([batch..2 * batch])]
+    [pair.clone().narrow(0, 0, batch), pair.narrow(0, batch, batch)]
 }
 
 fn join(value: Tensor<4>, tangent: Tensor<4>) -> Tensor<4> {

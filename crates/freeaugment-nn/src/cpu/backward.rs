@@ -86,7 +86,7 @@ impl Context<'_> {
             }
             Operation::Normalize { scale, shift, activation, .. } => {
                 let moments = trace.moments[id].as_ref().expect("every norm has moments");
-                let affine = self.affine(self.weights, scale, shift);
+                let affine = self.affine(scale, shift);
                 let left = self.collect(&mut adjoint.cotangents, input, len, |out, addend| {
                     normalization::backward(x, moments, affine, activation, cotangent, out, addend)
                 });
@@ -200,7 +200,7 @@ impl Context<'_> {
             }
             Operation::Normalize { scale, shift, activation, .. } => {
                 let moments = trace.moments[id].as_ref().expect("every norm has moments");
-                let affine = self.affine(self.weights, scale, shift);
+                let affine = self.affine(scale, shift);
                 let affine_tangent = Affine { scale: direction.at(scale), shift: direction.at(shift) };
                 let left = adjoint.norms[id].as_ref().expect("every norm was pulled back");
                 let tangent = moved.norms[id].as_ref().expect("every norm has a tangent");
@@ -239,7 +239,7 @@ impl Context<'_> {
             Operation::Linear { weight, .. } => {
                 let terms = [(&second[..], self.weights.at(weight)), (cotangent, direction.at(weight))];
                 self.collect(seconds, input, len, |out, addend| {
-                    linear::backward(&terms, frame.channels, out, addend)
+                    linear::backward(&terms, frame.channels, out, addend);
                 });
             }
         }

@@ -46,8 +46,8 @@ pub(crate) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    pub(crate) fn affine(&self, from: &'a Parameters, scale: usize, shift: usize) -> Affine<'a> {
-        Affine { scale: from.at(scale), shift: from.at(shift) }
+    pub(crate) fn affine(&self, scale: usize, shift: usize) -> Affine<'a> {
+        Affine { scale: self.weights.at(scale), shift: self.weights.at(shift) }
     }
 
     /// Runs all nodes on `input`, `[batch, height, width, channel]`. Inference holds a value only until its last use.
@@ -94,17 +94,11 @@ impl<'a> Context<'a> {
                         Moments::new(mean.to_vec(), variance.to_vec())
                     }
                 };
-                normalization::forward(
-                    &x,
-                    &moments,
-                    self.affine(self.weights, scale, shift),
-                    activation,
-                    &mut out,
-                );
+                normalization::forward(&x, &moments, self.affine(scale, shift), activation, &mut out);
                 trace.moments[id] = Some(moments);
             }
             Operation::Add { other, activation } => {
-                sum::forward(&x, trace.value(other), activation, &mut out)
+                sum::forward(&x, trace.value(other), activation, &mut out);
             }
             Operation::MaxPool { window } => {
                 let mut picks = vec![0; out.len()];
@@ -152,8 +146,8 @@ impl Context<'_> {
         for id in 1..nodes.len() {
             let tangent = self.compute_tangent(id, trace, direction, &mut out);
             out.tangents[id] = Some(Arc::new(tangent));
-            for earlier in 0..id {
-                if self.graph.last_use[earlier] == id && !needed[earlier] {
+            for (earlier, needed) in needed.iter().enumerate().take(id) {
+                if self.graph.last_use[earlier] == id && !needed {
                     out.tangents[earlier] = None;
                 }
             }
@@ -186,7 +180,7 @@ impl Context<'_> {
             }
             Operation::Normalize { scale, shift, activation, .. } => {
                 let moments = trace.moments[id].as_ref().expect("every norm has moments");
-                let affine = self.affine(self.weights, scale, shift);
+                let affine = self.affine(scale, shift);
                 let moved = Affine { scale: direction.at(scale), shift: direction.at(shift) };
                 let left = normalization::tangent(x, moments, affine, activation, moving(), moved, &mut out);
                 found.norms[id] = Some(left);

@@ -69,7 +69,7 @@ impl Graph {
             last_use[node.input] = id;
             match node.operation {
                 Operation::Convolve { addend: Some(other), .. } | Operation::Add { other, .. } => {
-                    last_use[other] = id
+                    last_use[other] = id;
                 }
                 _ => {}
             }

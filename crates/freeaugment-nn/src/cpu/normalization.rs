@@ -64,19 +64,18 @@ fn chunk(channels: usize) -> usize {
     (16_384 / channels).max(1) * channels
 }
 
+/// Two sums per channel.
+type Sums = (Vec<f32>, Vec<f32>);
+
 /// Sums over all pixels of two quantities per channel, chunk by chunk, joined in order; divided by the pixels.
-fn means(
-    len: usize,
-    channels: usize,
-    sums: impl Fn(std::ops::Range<usize>) -> (Vec<f32>, Vec<f32>) + Sync,
-) -> [Vec<f32>; 2] {
+fn means(len: usize, channels: usize, sums: impl Fn(std::ops::Range<usize>) -> Sums + Sync) -> [Vec<f32>; 2] {
     let chunk = chunk(channels);
     let parts: Vec<_> = (0..len.div_ceil(chunk))
         .into_par_iter()
         .map(|index| sums(index * chunk..((index + 1) * chunk).min(len)))
         .collect();
     let pixels = (len / channels) as f64;
-    let join = |pick: fn(&(Vec<f32>, Vec<f32>)) -> &Vec<f32>| {
+    let join = |pick: fn(&Sums) -> &Vec<f32>| {
         (0..channels)
             .map(|c| (parts.iter().map(|part| f64::from(pick(part)[c])).sum::<f64>() / pixels) as f32)
             .collect()
@@ -177,6 +176,7 @@ struct Second<'a> {
 /// The tangent of [`backward`]: how the cotangent of x moves when the weights move along their tangent.
 ///
 /// `cotangent` is that of a, `cotangent_tangent` how it moves.
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn backward_tangent(
     x: &[f32],
     x_tangent: &[f32],

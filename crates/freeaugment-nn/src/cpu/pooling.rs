@@ -131,7 +131,7 @@ mod tests {
             let (tangent, cotangent) = (noise(2, x.len()), noise(3, 2 * target.len()));
             let (mut wanted, mut moved) = (Vec::new(), Vec::new());
             let mut back: Vec<f64> = tangent.iter().map(|&v| f64::from(v)).collect();
-            for index in 0..2 * target.len() {
+            for (index, from) in cotangent.iter().enumerate() {
                 let (image, pixel, c) = (index / target.len(), index % target.len() / 3, index % 3);
                 let (row, column) = (pixel / target.width * stride, pixel % target.width * stride);
                 let inside = |at: usize, k: usize, end: usize| {
@@ -149,7 +149,7 @@ mod tests {
                 let winner = winner.expect("every window covers a pixel");
                 wanted.push(f64::from(x[winner]));
                 moved.push(f64::from(tangent[winner]));
-                back[winner] += f64::from(cotangent[index]);
+                back[winner] += f64::from(*from);
             }
             let (mut out, mut picks) = (vec![f32::NAN; wanted.len()], vec![0; wanted.len()]);
             max(&x, source, target, window, &mut out, &mut picks);

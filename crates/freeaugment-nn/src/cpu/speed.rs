@@ -29,7 +29,6 @@ fn best(mut work: impl FnMut() + Send) -> f64 {
 /// Fused multiply-adds per second of all threads, in 1e9 operations (two per multiply-add), from registers alone.
 fn peak() -> f64 {
     const ROUNDS: usize = 2_000_000;
-    let threads = rayon::current_num_threads();
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
     fn spin() -> f32 {
@@ -43,6 +42,7 @@ fn peak() -> f64 {
         }
         sums.iter().map(|sum| _mm256_cvtss_f32(*sum)).sum()
     }
+    let threads = rayon::current_num_threads();
     #[cfg(target_arch = "x86_64")]
     #[allow(unsafe_code)]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {

@@ -1,5 +1,5 @@
 //! Small problems, and how to compare arrays.
-#![allow(dead_code, reason = "every test uses its own part")]
+#![allow(dead_code, unreachable_pub, reason = "every test uses its own part")]
 
 use freeaugment::random::{Purpose, Stream};
 use freeaugment_nn::pass::Activation;
@@ -54,7 +54,7 @@ impl Problem {
     }
 
     /// A direction of the weights, of the weights' own size.
-    pub fn direction(&self, classifier: &Classifier) -> Parameters {
+    pub fn direction(classifier: &Classifier) -> Parameters {
         let mut direction = Parameters::zeros(classifier.layout().clone());
         let values = noise(5, direction.values().len());
         for entry in classifier.layout().entries() {
@@ -85,7 +85,7 @@ pub fn perturb<T>(
 /// Everything a step computes, by name.
 fn run_step(problem: &Problem, device: &Device) -> Vec<(String, Vec<f32>)> {
     let mut classifier = problem.classifier(device);
-    let direction = problem.direction(&classifier);
+    let direction = Problem::direction(&classifier);
     let (evaluation, record) = classifier.train_and_keep(problem.batch()).unwrap();
     let (inner, q) = record.hypergradient(&direction).unwrap();
     let (loss, input) = classifier.input_gradient(problem.batch()).unwrap();
