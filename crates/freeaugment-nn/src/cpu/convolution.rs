@@ -15,6 +15,9 @@ pub(crate) struct Layer {
     pub(crate) target: Frame,
 }
 
+/// Below this many input channels the input gradient is scattered.
+const FEW: usize = 8;
+
 /// Values (or cotangents) and the weights `[outputs, inputs, kernel, kernel]` they meet.
 pub(crate) type Term<'a> = (&'a [f32], &'a [f32]);
 
@@ -53,6 +56,8 @@ impl Layer {
                     .collect();
                 winograd::convolve(&sources, from, to, out, addend);
             });
+        } else if backward && inputs < FEW {
+            direct::scatter(&Walk::forward(window, self.source), terms, outputs, self.source, out, addend);
         } else {
             let walks = if backward {
                 Walk::backward(window, self.source)

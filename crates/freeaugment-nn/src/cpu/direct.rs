@@ -213,6 +213,77 @@ impl Walk {
     }
 }
 
+/// The input gradient for images of few channels, (+ addend): every position's cotangent becomes a whole patch, and
+/// patches are added up where they overlap. `walk` is the forward one; a term is a cotangent and the weights
+/// `[outputs, inputs, kernel, kernel]`.
+///
+/// [`correlate`] would multiply with a matrix as narrow as the image has channels, and most of a panel would idle.
+pub(crate) fn scatter(
+    walk: &Walk,
+    terms: &[(&[f32], &[f32])],
+    outputs: usize,
+    target: Frame,
+    out: &mut [f32],
+    addend: Option<&[f32]>,
+) {
+    let (channels, places) = (target.channels, walk.taps.len());
+    let (width, positions) = (places * channels, walk.rows * walk.columns);
+    let pack_term = |weight: &[f32]| {
+        let mut packed = vec![0.0; packed_len(outputs, width)];
+        let at = |k: usize, j: usize| (k * channels + j % channels) * places + j / channels;
+        pack(&mut packed, outputs, width, |k, j| weight[at(k, j)]);
+        packed
+    };
+    let packed: Vec<_> = terms.iter().map(|(_, weight)| pack_term(weight)).collect();
+    let block = walk.block(channels);
+    out.par_chunks_exact_mut(target.len()).enumerate().for_each(|(image, out)| {
+        match addend {
+            Some(addend) => out.copy_from_slice(&addend[image * target.len()..][..target.len()]),
+            None => out.fill(0.0),
+        }
+        scratch::with(block * width, |patches| {
+            for first in (0..positions).step_by(block) {
+                let count = block.min(positions - first);
+                for (index, ((cotangent, _), packed)) in terms.iter().zip(&packed).enumerate() {
+                    multiply(
+                        Extent { rows: count, depth: outputs, columns: width },
+                        Left {
+                            values: &cotangent[(image * positions + first) * outputs..],
+                            row: outputs,
+                            step: 1,
+                        },
+                        Right::packed(packed, outputs),
+                        patches,
+                        width,
+                        index > 0,
+                    );
+                }
+                walk.add_patches(&patches[..count * width], first, target, out);
+            }
+        });
+    });
+}
+
+impl Walk {
+    /// Adds patches of positions from `first` to the pixels they cover.
+    fn add_patches(&self, patches: &[f32], first: usize, target: Frame, out: &mut [f32]) {
+        let channels = target.channels;
+        for (index, patch) in patches.chunks_exact(self.taps.len() * channels).enumerate() {
+            let (row, column) = ((first + index) / self.columns, (first + index) % self.columns);
+            for (tap, values) in self.taps.iter().zip(patch.chunks_exact(channels)) {
+                let y = (row * self.source_step) as isize + tap.0;
+                let x = (column * self.source_step) as isize + tap.1;
+                if y >= 0 && x >= 0 && (y as usize) < target.height && (x as usize) < target.width {
+                    let at = (y as usize * target.width + x as usize) * channels;
+                    for (out, value) in out[at..][..channels].iter_mut().zip(values) {
+                        *out += value;
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// The gradient to the weights, `[tap, input, output]`: the sum over all positions of patch ⊗ cotangent.
 pub(crate) fn correlate_weights(
     walk: &Walk,

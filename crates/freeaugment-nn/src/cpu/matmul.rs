@@ -73,6 +73,7 @@ fn multiply_with(
     c_row: usize,
     accumulate: bool,
 ) {
+    const EDGE: usize = 16;
     let Extent { rows, depth, columns } = extent;
     if rows == 0 || columns == 0 {
         return;
@@ -87,39 +88,39 @@ fn multiply_with(
         );
     }
     assert!((rows - 1) * c_row + columns <= c.len(), "result is too short");
-    let height = tile_height(set);
     for panel in 0..panels {
         let first = panel * PANEL;
         let width = PANEL.min(columns - first);
-        for top in (0..rows).step_by(height) {
-            let count = height.min(rows - top);
-            let tile = Tile {
-                depth,
-                a: a.values[(top * a.row).min(a.values.len())..].as_ptr(),
-                a_row: a.row,
-                a_step: a.step,
-                b: b.values[(panel * b.panel).min(b.values.len())..].as_ptr(),
-                b_step: b.step,
-            };
-            let start = top * c_row + first;
-            if width == PANEL {
-                run(set, count, &tile, &mut c[start..], c_row, accumulate);
-            } else {
-                let mut edge = [0.0; TALLEST * PANEL];
-                run(set, count, &tile, &mut edge, PANEL, false);
-                for (i, row) in edge.chunks_exact(PANEL).take(count).enumerate() {
-                    let target = &mut c[start + i * c_row..][..width];
-                    for (target, value) in target.iter_mut().zip(row) {
-                        *target = if accumulate { *target + value } else { *value };
-                    }
+        let strip = |top: usize| Strip {
+            depth,
+            a: a.values[(top * a.row).min(a.values.len())..].as_ptr(),
+            a_row: a.row,
+            a_step: a.step,
+            b: b.values[(panel * b.panel).min(b.values.len())..].as_ptr(),
+            b_step: b.step,
+        };
+        if width == PANEL {
+            run(set, rows, &strip(0), &mut c[first..], c_row, accumulate);
+            continue;
+        }
+        // The last columns go through a full panel, so that nothing is written behind them.
+        for top in (0..rows).step_by(EDGE) {
+            let count = EDGE.min(rows - top);
+            let mut edge = [0.0; EDGE * PANEL];
+            run(set, count, &strip(top), &mut edge, PANEL, false);
+            for (i, row) in edge.chunks_exact(PANEL).take(count).enumerate() {
+                let target = &mut c[(top + i) * c_row + first..][..width];
+                for (target, value) in target.iter_mut().zip(row) {
+                    *target = if accumulate { *target + value } else { *value };
                 }
             }
         }
     }
 }
 
-/// Where a tile reads from. Built by [`multiply_with`] only, after it has checked the extents.
-struct Tile {
+/// Where a strip of the result, 16 columns wide, reads from. Built by [`multiply_with`] only, after it has checked the
+/// extents.
+struct Strip {
     depth: usize,
     a: *const f32,
     a_row: usize,
@@ -128,50 +129,74 @@ struct Tile {
     b_step: usize,
 }
 
-/// The largest [`tile_height`].
-const TALLEST: usize = 12;
-
-/// Rows of a tile: as many as leave registers for the right-hand side.
-fn tile_height(set: InstructionSet) -> usize {
-    match set {
-        InstructionSet::Portable => 4,
-        #[cfg(target_arch = "x86_64")]
-        InstructionSet::Avx2 => 6,
-        #[cfg(target_arch = "x86_64")]
-        InstructionSet::Avx512 => 12,
-    }
-}
-
-/// One tile of `count` rows (at most [`tile_height`]) and 16 columns.
+/// One strip of `rows` rows and 16 columns.
 #[allow(unsafe_code)]
-fn run(set: InstructionSet, count: usize, tile: &Tile, c: &mut [f32], c_row: usize, accumulate: bool) {
-    assert!(c.len() >= (count - 1) * c_row + PANEL);
+fn run(set: InstructionSet, rows: usize, strip: &Strip, c: &mut [f32], c_row: usize, accumulate: bool) {
+    assert!(c.len() >= (rows - 1) * c_row + PANEL);
     let c = c.as_mut_ptr();
-    // SAFETY: `multiply_with` has checked that every a(i, k), b(k, j) of the tile lies inside its slice, the assertion
+    // SAFETY: `multiply_with` has checked that every a(i, k), b(k, j) of the strip lies inside its slice, the assertion
     // above that every c(i, j) does, and `set` is one that the processor has.
     unsafe {
-        macro_rules! by_height {
-            ($kernel:ident: $($rows:literal)*) => {
-                match count {
-                    $($rows => $kernel::<$rows>(tile, c, c_row, accumulate),)*
-                    _ => unreachable!("a tile is at most {} rows high", tile_height(set)),
-                }
-            };
-        }
         match set {
-            InstructionSet::Portable => by_height!(tile_portable: 1 2 3 4),
+            InstructionSet::Portable => strip_portable(rows, strip, c, c_row, accumulate),
             #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx2 => by_height!(tile_avx2: 1 2 3 4 5 6),
+            InstructionSet::Avx2 => strip_avx2(rows, strip, c, c_row, accumulate),
             #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx512 => by_height!(tile_avx512: 1 2 3 4 5 6 7 8 9 10 11 12),
+            InstructionSet::Avx512 => strip_avx512(rows, strip, c, c_row, accumulate),
         }
     }
 }
+
+/// A function that cuts a strip into tiles: as many rows as leave registers for the right-hand side, and the rest.
+macro_rules! strip {
+    ($(#[$meta:meta])* $name:ident, $tile:ident, $height:literal: $($rest:literal)*) => {
+        /// # Safety
+        /// As the tile's, for all rows of the strip.
+        $(#[$meta])*
+        #[allow(unsafe_code)]
+        unsafe fn $name(rows: usize, strip: &Strip, c: *mut f32, c_row: usize, accumulate: bool) {
+            let mut top = 0;
+            // SAFETY: every tile is a part of the strip.
+            unsafe {
+                while top + $height <= rows {
+                    let a = strip.a.add(top * strip.a_row);
+                    $tile::<$height>(strip, a, c.add(top * c_row), c_row, accumulate);
+                    top += $height;
+                }
+                match rows - top {
+                    $($rest => {
+                        let a = strip.a.add(top * strip.a_row);
+                        $tile::<$rest>(strip, a, c.add(top * c_row), c_row, accumulate);
+                    })*
+                    _ => {}
+                }
+            }
+        }
+    };
+}
+
+strip!(strip_portable, tile_portable, 4: 1 2 3);
+strip!(
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    strip_avx2, tile_avx2, 6: 1 2 3 4 5
+);
+strip!(
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx512f")]
+    strip_avx512, tile_avx512, 12: 1 2 3 4 5 6 7 8 9 10 11
+);
 
 /// # Safety
 /// Every element the tile reads and every `c[i * c_row + j]`, i < ROWS, j < 16, must be inside its allocation.
 #[allow(unsafe_code)]
-unsafe fn tile_portable<const ROWS: usize>(tile: &Tile, c: *mut f32, c_row: usize, accumulate: bool) {
+unsafe fn tile_portable<const ROWS: usize>(
+    strip: &Strip,
+    a: *const f32,
+    c: *mut f32,
+    c_row: usize,
+    accumulate: bool,
+) {
     let mut sum = [[0.0_f32; PANEL]; ROWS];
     // SAFETY: the caller's promise covers every access below.
     unsafe {
@@ -180,10 +205,10 @@ unsafe fn tile_portable<const ROWS: usize>(tile: &Tile, c: *mut f32, c_row: usiz
                 *row = c.add(i * c_row).cast::<[f32; PANEL]>().read_unaligned();
             }
         }
-        for k in 0..tile.depth {
-            let b = tile.b.add(k * tile.b_step).cast::<[f32; PANEL]>().read_unaligned();
+        for k in 0..strip.depth {
+            let b = strip.b.add(k * strip.b_step).cast::<[f32; PANEL]>().read_unaligned();
             for (i, row) in sum.iter_mut().enumerate() {
-                let a = *tile.a.add(i * tile.a_row + k * tile.a_step);
+                let a = *a.add(i * strip.a_row + k * strip.a_step);
                 for (sum, b) in row.iter_mut().zip(&b) {
                     // 64-bit ARM always has the fused form; x86-64 without FMA would call a function for it.
                     *sum = if cfg!(target_arch = "aarch64") { a.mul_add(*b, *sum) } else { *sum + a * b };
@@ -200,8 +225,15 @@ unsafe fn tile_portable<const ROWS: usize>(tile: &Tile, c: *mut f32, c_row: usiz
 /// As [`tile_portable`], and the processor must have AVX2 and FMA.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
+#[inline]
 #[target_feature(enable = "avx2,fma")]
-unsafe fn tile_avx2<const ROWS: usize>(tile: &Tile, c: *mut f32, c_row: usize, accumulate: bool) {
+unsafe fn tile_avx2<const ROWS: usize>(
+    strip: &Strip,
+    a: *const f32,
+    c: *mut f32,
+    c_row: usize,
+    accumulate: bool,
+) {
     use std::arch::x86_64::{
         _mm256_broadcast_ss, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_setzero_ps, _mm256_storeu_ps,
     };
@@ -214,16 +246,16 @@ unsafe fn tile_avx2<const ROWS: usize>(tile: &Tile, c: *mut f32, c_row: usize, a
                 *row = [_mm256_loadu_ps(c), _mm256_loadu_ps(c.add(8))];
             }
         }
-        let (mut a, mut b) = (tile.a, tile.b);
-        for _ in 0..tile.depth {
+        let (mut a, mut b) = (a, strip.b);
+        for _ in 0..strip.depth {
             let right = [_mm256_loadu_ps(b), _mm256_loadu_ps(b.add(8))];
             for (i, row) in sum.iter_mut().enumerate() {
-                let left = _mm256_broadcast_ss(&*a.add(i * tile.a_row));
+                let left = _mm256_broadcast_ss(&*a.add(i * strip.a_row));
                 row[0] = _mm256_fmadd_ps(left, right[0], row[0]);
                 row[1] = _mm256_fmadd_ps(left, right[1], row[1]);
             }
-            a = a.wrapping_add(tile.a_step);
-            b = b.wrapping_add(tile.b_step);
+            a = a.wrapping_add(strip.a_step);
+            b = b.wrapping_add(strip.b_step);
         }
         for (i, row) in sum.iter().enumerate() {
             let c = c.add(i * c_row);
@@ -237,8 +269,15 @@ unsafe fn tile_avx2<const ROWS: usize>(tile: &Tile, c: *mut f32, c_row: usize, a
 /// As [`tile_portable`], and the processor must have AVX-512F.
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code)]
+#[inline]
 #[target_feature(enable = "avx512f")]
-unsafe fn tile_avx512<const ROWS: usize>(tile: &Tile, c: *mut f32, c_row: usize, accumulate: bool) {
+unsafe fn tile_avx512<const ROWS: usize>(
+    strip: &Strip,
+    a: *const f32,
+    c: *mut f32,
+    c_row: usize,
+    accumulate: bool,
+) {
     use std::arch::x86_64::{
         _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_set1_ps, _mm512_setzero_ps, _mm512_storeu_ps,
     };
@@ -250,14 +289,14 @@ unsafe fn tile_avx512<const ROWS: usize>(tile: &Tile, c: *mut f32, c_row: usize,
                 *row = _mm512_loadu_ps(c.add(i * c_row));
             }
         }
-        let (mut a, mut b) = (tile.a, tile.b);
-        for _ in 0..tile.depth {
+        let (mut a, mut b) = (a, strip.b);
+        for _ in 0..strip.depth {
             let right = _mm512_loadu_ps(b);
             for (i, row) in sum.iter_mut().enumerate() {
-                *row = _mm512_fmadd_ps(_mm512_set1_ps(*a.add(i * tile.a_row)), right, *row);
+                *row = _mm512_fmadd_ps(_mm512_set1_ps(*a.add(i * strip.a_row)), right, *row);
             }
-            a = a.wrapping_add(tile.a_step);
-            b = b.wrapping_add(tile.b_step);
+            a = a.wrapping_add(strip.a_step);
+            b = b.wrapping_add(strip.b_step);
         }
         for (i, row) in sum.iter().enumerate() {
             _mm512_storeu_ps(c.add(i * c_row), *row);
