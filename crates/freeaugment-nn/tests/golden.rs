@@ -38,13 +38,21 @@ struct Golden<'a> {
     index: Value,
     file: SafeTensors<'a>,
     compared: usize,
+    /// The largest share of what is allowed, and where.
+    worst: (f64, String),
     skipped: Vec<String>,
 }
 
 impl<'a> Golden<'a> {
     fn new(bytes: &'a [u8]) -> Self {
         let file = SafeTensors::deserialize(bytes).expect("hypergradient.safetensors is readable");
-        Self { index: read_json("hypergradient.json"), file, compared: 0, skipped: Vec::new() }
+        Self {
+            index: read_json("hypergradient.json"),
+            file,
+            compared: 0,
+            worst: (0.0, String::new()),
+            skipped: Vec::new(),
+        }
     }
 
     fn words(&self, name: &str) -> Option<Vec<[u8; 4]>> {
@@ -89,6 +97,9 @@ impl<'a> Golden<'a> {
             "{name}: error {error:.2e}, allowed {allowed:.2e}, largest entry {scale:.2e}"
         );
         self.compared += 1;
+        if error / allowed > self.worst.0 {
+            self.worst = (error / allowed, name.to_owned());
+        }
     }
 
     /// [`Self::compare`] for every parameter, under a prefix.
@@ -182,7 +193,12 @@ fn a_search_step_agrees_with_the_reference() {
     golden.compare("q", &q);
     assert_eq!(classifier.statistics(), &before, "running statistics change in the training pass only");
 
-    println!("{} tensors compared; skipped because they are missing: {:?}", golden.compared, golden.skipped);
+    let (share, name) = &golden.worst;
+    println!(
+        "{} tensors compared; the furthest, {name}, uses {:.2} of what is allowed",
+        golden.compared, share
+    );
+    println!("skipped because they are missing: {:?}", golden.skipped);
     assert!(golden.compared > 0, "nothing was compared");
 }
 

@@ -15,6 +15,14 @@ pub(crate) struct Layer {
     pub(crate) target: Frame,
 }
 
+/// What a convolution is computed for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Forward,
+    Tangent,
+    Backward,
+}
+
 /// Below this many input channels the input gradient is scattered.
 const FEW: usize = 8;
 
@@ -27,35 +35,44 @@ impl Layer {
         window.kernel == 3 && window.stride == 1 && window.padding == 1 && winograd::fits(inputs, outputs)
     }
 
-    /// `out = Σ over terms of values ∗ weights (+ addend)`.
-    ///
-    /// One term is a convolution; the tangent of a convolution is two: the input's tangent with the weights and the
-    /// input with the weights' tangent.
-    pub(crate) fn forward(&self, terms: &[Term], out: &mut [f32], addend: Option<&[f32]>) {
-        self.run(terms, out, addend, false);
+    /// `out = values ∗ weight (+ addend)`, rounded as little as a plain sum.
+    pub(crate) fn forward(&self, values: &[f32], weight: &[f32], out: &mut [f32], addend: Option<&[f32]>) {
+        self.run(&[(values, weight)], out, addend, Way::Forward);
+    }
+
+    /// `out = Σ over terms of values ∗ weights (+ addend)`: the tangent of a convolution is that of the input's tangent
+    /// with the weights and that of the input with the weights' tangent.
+    pub(crate) fn tangent(&self, terms: &[Term], out: &mut [f32], addend: Option<&[f32]>) {
+        self.run(terms, out, addend, Way::Tangent);
     }
 
     /// `out = Σ over terms of the input gradient for (cotangent, weights) (+ addend)`.
     pub(crate) fn backward(&self, terms: &[Term], out: &mut [f32], addend: Option<&[f32]>) {
-        self.run(terms, out, addend, true);
+        self.run(terms, out, addend, Way::Backward);
     }
 
-    fn run(&self, terms: &[Term], out: &mut [f32], addend: Option<&[f32]>, backward: bool) {
+    fn run(&self, terms: &[Term], out: &mut [f32], addend: Option<&[f32]>, way: Way) {
         let Convolution { inputs, outputs, window } = self.convolution;
+        let backward = way == Way::Backward;
         let (from, to) = if backward { (self.target, self.source) } else { (self.source, self.target) };
         if self.uses_winograd() {
-            let len = winograd::packed_len(inputs, outputs);
-            scratch::with(terms.len() * len, |packed| {
-                for ((_, weight), packed) in terms.iter().zip(packed.chunks_exact_mut(len)) {
-                    winograd::pack(weight, outputs, inputs, backward, packed);
-                }
-                let sources: Vec<_> = terms
-                    .iter()
-                    .zip(packed.chunks_exact(len))
-                    .map(|((values, _), packed)| winograd::Source { values, packed })
-                    .collect();
-                winograd::convolve(&sources, from, to, out, addend);
-            });
+            macro_rules! filter {
+                ($size:ident) => {{
+                    let len = winograd::$size::packed_len(inputs, outputs);
+                    scratch::with(terms.len() * len, |packed| {
+                        for ((_, weight), packed) in terms.iter().zip(packed.chunks_exact_mut(len)) {
+                            winograd::$size::pack(weight, outputs, inputs, backward, packed);
+                        }
+                        let sources: Vec<_> = terms
+                            .iter()
+                            .zip(packed.chunks_exact(len))
+                            .map(|((values, _), packed)| winograd::$size::Source { values, packed })
+                            .collect();
+                        winograd::$size::convolve(&sources, from, to, out, addend);
+                    });
+                }};
+            }
+            if way == Way::Forward { filter!(two) } else { filter!(four) }
         } else if backward && inputs < FEW {
             direct::scatter(&Walk::forward(window, self.source), terms, outputs, self.source, out, addend);
         } else {
@@ -161,8 +178,13 @@ mod tests {
             wanted[o] += product(input[i], weight[w]) + product(other_input[i], other_weight[w]);
         });
         let mut out = vec![f32::NAN; cotangent.len()];
-        layer.forward(&[(&input, &weight), (&other_input, &other_weight)], &mut out, Some(&cotangent));
-        assert_close(&out, &wanted, 2e-5, &format!("forward {name}"));
+        layer.tangent(&[(&input, &weight), (&other_input, &other_weight)], &mut out, Some(&cotangent));
+        assert_close(&out, &wanted, 2e-5, &format!("tangent {name}"));
+
+        let mut wanted: Vec<f64> = cotangent.iter().map(|&v| f64::from(v)).collect();
+        plain(&layer, BATCH, |i, w, o| wanted[o] += product(input[i], weight[w]));
+        layer.forward(&input, &weight, &mut out, Some(&cotangent));
+        assert_close(&out, &wanted, 5e-6, &format!("forward {name}"));
 
         let mut wanted: Vec<f64> = input.iter().map(|&v| f64::from(v)).collect();
         plain(&layer, BATCH, |i, w, o| {
@@ -193,7 +215,7 @@ mod tests {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 pool.install(|| {
                     let mut out = vec![0.0; 13 * target.len()];
-                    layer.forward(&[(&input, &weight)], &mut out, None);
+                    layer.forward(&input, &weight, &mut out, None);
                     let mut back = vec![0.0; input.len()];
                     layer.backward(&[(&out, &weight)], &mut back, None);
                     let mut gradient = vec![0.0; weight.len()];

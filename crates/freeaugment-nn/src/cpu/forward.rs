@@ -82,7 +82,7 @@ impl<'a> Context<'a> {
             Operation::Input => unreachable!("the input is not computed"),
             Operation::Convolve { layer, weight, addend } => {
                 let addend = addend.map(|addend| trace.value(addend));
-                layer.forward(&[(&x, self.weights.at(weight))], &mut out, addend);
+                layer.forward(&x, self.weights.at(weight), &mut out, addend);
             }
             Operation::Normalize { scale, shift, norm, activation } => {
                 let moments = match norms {
@@ -174,8 +174,8 @@ impl Context<'_> {
                 let addend = addend.map(|addend| found.tangent(addend));
                 let by_weight = (x, direction.at(weight));
                 match &dx {
-                    Some(dx) => layer.forward(&[(dx, self.weights.at(weight)), by_weight], &mut out, addend),
-                    None => layer.forward(&[by_weight], &mut out, addend),
+                    Some(dx) => layer.tangent(&[(dx, self.weights.at(weight)), by_weight], &mut out, addend),
+                    None => layer.tangent(&[by_weight], &mut out, addend),
                 }
             }
             Operation::Normalize { scale, shift, activation, .. } => {

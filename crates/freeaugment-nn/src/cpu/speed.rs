@@ -61,7 +61,7 @@ fn peak() -> f64 {
 #[ignore = "measures, does not test"]
 fn speed_of_the_kernels() {
     println!("{} threads, peak {:.0} GFLOP/s", rayon::current_num_threads(), peak());
-    println!("convolution, GFLOP/s counted as plain sums     forward  to input  to weights");
+    println!("convolution, GFLOP/s counted as plain sums     forward   tangent  to input  to weights");
     for (batch, size, inputs, outputs, kernel, stride) in [
         (128, 32, 16, 16, 3, 1),
         (32, 32, 3, 16, 3, 1),
@@ -85,12 +85,14 @@ fn speed_of_the_kernels() {
         let (mut x, mut y) = (noise(1, batch * source.len()), noise(2, batch * target.len()));
         let mut weight = noise(3, outputs * inputs * kernel * kernel);
         let work = 2.0 * (batch * target.len() * inputs * kernel * kernel) as f64 / 1e9;
-        let forward = best(|| layer.forward(&[(&x, &weight)], &mut y, None));
+        let forward = best(|| layer.forward(&x, &weight, &mut y, None));
+        let tangent = best(|| layer.tangent(&[(&x, &weight)], &mut y, None));
         let backward = best(|| layer.backward(&[(&y, &weight)], &mut x, None));
         let weights = best(|| layer.weights(&x, &y, &mut weight));
         println!(
-            "  batch {batch:3} {size:3}x{size:<3} {inputs:3} -> {outputs:3} {kernel}x{kernel} stride {stride}  {:10.0} {:9.0} {:9.0}",
+            "  batch {batch:3} {size:3}x{size:<3} {inputs:3} -> {outputs:3} {kernel}x{kernel} stride {stride}  {:10.0} {:9.0} {:9.0} {:9.0}",
             work / forward,
+            work / tangent,
             work / backward,
             work / weights
         );
