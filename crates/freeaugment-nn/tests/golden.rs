@@ -143,6 +143,11 @@ fn a_search_step_agrees_with_the_reference() {
         .iter()
         .map(|name| name.as_str().expect("a name").to_owned())
         .collect();
+    for (key, built_in) in [("bn_eps", 1e-5), ("bn_momentum", 0.1)] {
+        if let Some(value) = constants["network"][key].as_f64() {
+            assert!((value - built_in).abs() < 1e-12, "{key} is {value}, but this engine's is {built_in}");
+        }
+    }
     let shape = golden.shape("x_aug");
     let name = format!("WRN-{}-{}", count(&constants, "/network/depth"), count(&constants, "/network/widen"));
     let network =
@@ -191,6 +196,7 @@ fn a_search_step_agrees_with_the_reference() {
     golden.compare("inner", &[inner as f32]);
     let q: Vec<f32> = q.iter().zip(&factors).map(|(q, factor)| q * factor).collect();
     golden.compare("q", &q);
+    // From here the policy takes over: delta_phi is its pullback of the cotangent -eta q.
     assert_eq!(classifier.statistics(), &before, "running statistics change in the training pass only");
 
     let (share, name) = &golden.worst;
