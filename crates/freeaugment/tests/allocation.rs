@@ -1,0 +1,57 @@
+//! Memory is taken per batch, not per image: once threads have their working memory, a larger batch does not allocate
+//! more often.
+
+mod common;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use common::{noise_images, normal};
+use freeaugment::{Assignment, Groups, PolicyConfig, Shape};
+
+/// Counts allocations and otherwise leaves them to the system.
+struct Counting;
+
+static COUNT: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call is passed on to the system's allocator unchanged.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of `alloc`, which is the same here.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the pointer came from `alloc` above, which is the system's.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+#[test]
+fn a_larger_batch_does_not_allocate_more_often() {
+    let policy = PolicyConfig { assignment: Assignment::Exact, ..PolicyConfig::default() }.init().unwrap();
+    let count_of = |images: usize| {
+        let shape = Shape { count: images, channels: 3, height: 16, width: 16 };
+        let batch = noise_images(1, shape);
+        let cotangent = normal(2, batch.as_slice().len());
+        let mut out = batch.clone();
+        let indices: Vec<u32> = (0..images as u32).collect();
+        let mut least = usize::MAX;
+        // The first rounds warm up; the scheduler of the threads allocates now and then, so the least counts.
+        for epoch in 0..20 {
+            let before = COUNT.load(Ordering::Relaxed);
+            let sample = policy.sample(policy.draw(0, epoch, &indices), 0.5).unwrap();
+            policy.apply_into(&batch, &sample, &mut out).unwrap();
+            policy.pullback(&batch, &sample, &cotangent, Groups::ALL).unwrap();
+            least = least.min(COUNT.load(Ordering::Relaxed) - before);
+        }
+        least
+    };
+    let (small, large) = (count_of(8), count_of(512));
+    assert!(large <= small + 8, "{small} allocations for 8 images, {large} for 512");
+}
