@@ -7,6 +7,10 @@
 
 use std::path::PathBuf;
 
+use freeaugment::{
+    Estimator, Groups, Images, Parameters as PolicyParameters, Policy, PolicyConfig, Shape, Transformation,
+    TypesKind,
+};
 use freeaugment_nn::optimizer::Sgd;
 use freeaugment_nn::{Batch, Classifier, Device, Layout, Network, Parameters};
 use safetensors::SafeTensors;
@@ -29,7 +33,7 @@ fn number(value: &Value, key: &str) -> f64 {
     value.pointer(key).and_then(Value::as_f64).unwrap_or_else(|| panic!("constant {key} is missing"))
 }
 
-fn count(value: &Value, key: &str) -> usize {
+fn count_at(value: &Value, key: &str) -> usize {
     value.pointer(key).and_then(Value::as_u64).unwrap_or_else(|| panic!("constant {key} is missing")) as usize
 }
 
@@ -132,6 +136,52 @@ fn prepare(images: &[f32], shape: &[usize], mask: Option<&[f32]>, constants: &Va
     (images.iter().enumerate().map(value).collect(), factors)
 }
 
+/// The rest of the way: the policy's output, and its pullback of the cotangent -eta q.
+fn compare_policy(golden: &mut Golden, constants: &Value, q: &[f32]) {
+    const INPUTS: [&str; 7] =
+        ["phi.delta", "phi.pi", "phi.lower", "phi.upper", "noise.types", "noise.eps", "noise.depth"];
+    let inputs = INPUTS.map(|name| format!("policy.{name}"));
+    let missing: Vec<_> = inputs.iter().filter(|name| golden.floats(name).is_none()).cloned().collect();
+    if !missing.is_empty() {
+        golden.skipped.extend(missing);
+        return;
+    }
+    let [delta, pi, lower, upper, types, eps, depth] = inputs.each_ref().map(|name| golden.input(name));
+    let order = constants["policy"]["order"].as_array().expect("constants.policy.order");
+    let named = |name: &Value| Transformation::named(name.as_str().expect("a name")).unwrap().into();
+    let [count, channels, height, width] = golden.shape("x")[..] else { panic!("x has four dimensions") };
+    let images = Images::new(golden.input("x"), Shape { count, channels, height, width }).unwrap();
+    let default = PolicyConfig::default();
+    let TypesKind::Sinkhorn { pad, .. } = default.types else { panic!("Sinkhorn is the default") };
+    let iterations = count_at(constants, "/policy/sinkhorn_iterations");
+    let cotangent: Vec<f32> = q.iter().map(|q| -(number(constants, "/eta") as f32) * q).collect();
+    for (name, estimator) in
+        [("straight_through", Estimator::StraightThrough), ("soft_backward", Estimator::SoftBackward)]
+    {
+        let config = PolicyConfig {
+            transformations: order.iter().map(named).collect(),
+            layers: count_at(constants, "/policy/K"),
+            types: TypesKind::Sinkhorn { iterations, pad },
+            estimator,
+            ..default.clone()
+        };
+        let parameters =
+            PolicyParameters::new(&config, delta.clone(), pi.clone(), [lower.clone(), upper.clone()])
+                .unwrap();
+        let policy = Policy::new(config, parameters).unwrap();
+        let noise = policy.noise(count, &types, &eps, &depth).unwrap();
+        let sample = policy.sample(noise, number(constants, "/policy/temperature") as f32).unwrap();
+        golden.compare("x_aug", policy.apply(&images, &sample).unwrap().as_slice());
+        let found = policy.pullback(&images, &sample, &cotangent, Groups::ALL).unwrap().parameters;
+        let [to_lower, to_upper] = found.magnitudes();
+        let groups =
+            [("delta", found.depth()), ("pi", found.types()), ("lower", to_lower), ("upper", to_upper)];
+        for (group, values) in groups {
+            golden.compare(&format!("delta_phi.{name}.{group}"), values);
+        }
+    }
+}
+
 #[test]
 fn a_search_step_agrees_with_the_reference() {
     let bytes = std::fs::read(folder().join("hypergradient.safetensors")).expect("hypergradient.safetensors");
@@ -149,9 +199,10 @@ fn a_search_step_agrees_with_the_reference() {
         }
     }
     let shape = golden.shape("x_aug");
-    let name = format!("WRN-{}-{}", count(&constants, "/network/depth"), count(&constants, "/network/widen"));
+    let name =
+        format!("WRN-{}-{}", count_at(&constants, "/network/depth"), count_at(&constants, "/network/widen"));
     let network =
-        Network::new(name.parse().unwrap(), count(&constants, "/network/classes"), shape[1]).unwrap();
+        Network::new(name.parse().unwrap(), count_at(&constants, "/network/classes"), shape[1]).unwrap();
     let mut classifier = Classifier::new(network, &Device::cpu(), 0);
     let names: Vec<_> = classifier.layout().entries().iter().map(|entry| entry.name().to_owned()).collect();
     assert_eq!(names, order, "parameters stand in the order of the forward pass");
@@ -196,7 +247,7 @@ fn a_search_step_agrees_with_the_reference() {
     golden.compare("inner", &[inner as f32]);
     let q: Vec<f32> = q.iter().zip(&factors).map(|(q, factor)| q * factor).collect();
     golden.compare("q", &q);
-    // From here the policy takes over: delta_phi is its pullback of the cotangent -eta q.
+    compare_policy(&mut golden, &constants, &q);
     assert_eq!(classifier.statistics(), &before, "running statistics change in the training pass only");
 
     let (share, name) = &golden.worst;
@@ -216,8 +267,8 @@ fn networks_have_the_published_number_of_parameters() {
     for (name, net) in nets {
         let (architecture, classes) = name.split_once('/').expect("<network>/<classes>");
         let network =
-            Network::new(architecture.parse().unwrap(), classes.parse().unwrap(), count(net, "/input/1"))
+            Network::new(architecture.parse().unwrap(), classes.parse().unwrap(), count_at(net, "/input/1"))
                 .unwrap();
-        assert_eq!(Layout::of(&network).parameters(), count(net, "/parameters"), "{name}");
+        assert_eq!(Layout::of(&network).parameters(), count_at(net, "/parameters"), "{name}");
     }
 }

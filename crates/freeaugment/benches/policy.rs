@@ -97,7 +97,9 @@ fn bench_transformations(criterion: &mut Criterion) {
                 bencher.iter(|| transformation.apply(&images, &magnitudes).expect("a valid batch"));
             });
             group.bench_function(BenchmarkId::new("pullback", transformation.name()), |bencher| {
-                bencher.iter(|| transformation.pullback(&images, &magnitudes, &cotangent).expect("a valid batch"));
+                bencher.iter(|| {
+                    transformation.pullback(&images, &magnitudes, &cotangent).expect("a valid batch")
+                });
             });
         }
         group.finish();

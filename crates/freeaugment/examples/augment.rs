@@ -68,7 +68,8 @@ fn write_sheet(path: &str, images: &Images, columns: usize) -> Result<(), image:
     let shape = images.shape();
     let rows = shape.count.div_ceil(columns);
     let cell = |index: usize| index * (SIZE + GAP) + GAP;
-    let mut sheet = image::RgbImage::from_pixel(cell(columns) as u32, cell(rows) as u32, image::Rgb([255; 3]));
+    let mut sheet =
+        image::RgbImage::from_pixel(cell(columns) as u32, cell(rows) as u32, image::Rgb([255; 3]));
     for (b, pixels) in images.to_u8().chunks_exact(shape.image()).enumerate() {
         let (left, top) = (cell(b % columns), cell(b / columns));
         for (at, pixel) in pixels.as_chunks::<3>().0.iter().enumerate() {

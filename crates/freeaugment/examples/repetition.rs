@@ -11,7 +11,8 @@ fn main() -> Result<(), Error> {
     let samplers = [1, 5, 20].map(|iterations| {
         (format!("Gumbel-Sinkhorn, L = {iterations}"), TypesKind::Sinkhorn { iterations, pad: -10.0 })
     });
-    let samplers = samplers.into_iter().chain([("independent Gumbel-Softmax".to_owned(), TypesKind::Softmax)]);
+    let samplers =
+        samplers.into_iter().chain([("independent Gumbel-Softmax".to_owned(), TypesKind::Softmax)]);
     println!("| sampler | t = 1 | t = 0.5 | t = 0.1 |\n|---|---|---|---|");
     for (name, types) in samplers {
         print_row(&name, types, Assignment::ColumnMaximum)?;

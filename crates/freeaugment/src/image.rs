@@ -168,7 +168,10 @@ mod tests {
         for shape in [bad(2, 4, 4), bad(0, 4, 4), bad(3, 0, 4), bad(3, 4, 0), bad(3, usize::MAX, 4)] {
             assert!(matches!(Images::new(vec![], shape), Err(Error::Shape { .. })), "{shape:?}");
         }
-        assert!(matches!(Images::new(vec![0.0; 89], SHAPE), Err(Error::Length { expected: 90, found: 89, .. })));
+        assert!(matches!(
+            Images::new(vec![0.0; 89], SHAPE),
+            Err(Error::Length { expected: 90, found: 89, .. })
+        ));
         for value in [-0.1, 1.1, f32::NAN, f32::INFINITY] {
             let mut data = vec![0.5; 90];
             data[46] = value;

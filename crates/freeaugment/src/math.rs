@@ -104,7 +104,15 @@ mod tests {
 
     #[test]
     fn truncate_clamps_whatever_it_gets() {
-        let cases = [(3.7, 3), (0.0, 0), (-5.0, 0), (1e30, 255), (f32::NAN, 0), (f32::NEG_INFINITY, 0), (254.999, 254)];
+        let cases = [
+            (3.7, 3),
+            (0.0, 0),
+            (-5.0, 0),
+            (1e30, 255),
+            (f32::NAN, 0),
+            (f32::NEG_INFINITY, 0),
+            (254.999, 254),
+        ];
         for (x, expected) in cases {
             assert_eq!(truncate(x, 255.0), expected, "{x}");
         }

@@ -83,7 +83,8 @@ fn every_kind_of_policy_fits_the_published_schema() {
     let names: Vec<_> = Transformation::all().iter().map(|t| t.name()).collect();
     assert_eq!(schema["$defs"]["transformation"]["properties"]["name"]["enum"], json!(names));
     for (what, change) in changes() {
-        let refused_by_shape = matches!(what, "an unknown key" | "a missing key" | "an unknown kind" | "a wrong type");
+        let refused_by_shape =
+            matches!(what, "an unknown key" | "a missing key" | "an unknown kind" | "a wrong type");
         if refused_by_shape {
             assert!(!validator.is_valid(&changed(change)), "{what}");
         }
@@ -104,7 +105,8 @@ fn the_file_reads_well() {
 
 #[test]
 fn the_description_reads_well() {
-    let description = PolicyConfig { layers: 3, ..PolicyConfig::default() }.init().unwrap().describe().unwrap();
+    let description =
+        PolicyConfig { layers: 3, ..PolicyConfig::default() }.init().unwrap().describe().unwrap();
     insta::assert_snapshot!(description);
 }
 
@@ -159,7 +161,8 @@ fn saving_leaves_nothing_half_written_behind() {
 
 /// A valid file with one thing changed.
 fn changed(change: fn(&mut Value)) -> Value {
-    let mut value: Value = serde_json::from_str(&PolicyConfig::default().init().unwrap().to_json().unwrap()).unwrap();
+    let mut value: Value =
+        serde_json::from_str(&PolicyConfig::default().init().unwrap().to_json().unwrap()).unwrap();
     change(&mut value);
     value
 }
@@ -170,7 +173,9 @@ fn changes() -> Vec<(&'static str, fn(&mut Value))> {
         ("an unknown key", |file| file["colour"] = json!(1)),
         ("an unknown key in a transformation", |file| file["transformations"][2]["strength"] = json!(1)),
         ("a missing key", |file| drop(file.as_object_mut().unwrap().remove("layers"))),
-        ("a missing list", |file| drop(file["transformations"][4].as_object_mut().unwrap().remove("upper_logits"))),
+        ("a missing list", |file| {
+            drop(file["transformations"][4].as_object_mut().unwrap().remove("upper_logits"))
+        }),
         ("an unknown kind", |file| file["depth"]["kind"] = json!("deep")),
         ("a wrong type", |file| file["layers"] = json!("seven")),
         ("a negative count", |file| file["layers"] = json!(-1)),

@@ -4,20 +4,29 @@ mod common;
 
 use common::{dot, normal, random_parameters, smooth_images, uniform};
 use freeaugment::sampling::{
-    Bounds, Gaussian, Matrices, MatricesMut, Sinkhorn, Tape, log_softmax, log_softmax_pullback, sample_application,
-    sample_application_pullback, soften,
+    Bounds, Gaussian, Matrices, MatricesMut, Sinkhorn, Tape, log_softmax, log_softmax_pullback,
+    sample_application, sample_application_pullback, soften,
 };
 use freeaugment::{
-    DepthKind, Groups, Images, MagnitudeKind, Policy, PolicyConfig, RangedTransformation, Shape, Transformation,
-    TypesKind,
+    DepthKind, Groups, Images, MagnitudeKind, Policy, PolicyConfig, RangedTransformation, Shape,
+    Transformation, TypesKind,
 };
 
 const SHAPE: Shape = Shape { count: 3, channels: 3, height: 21, width: 26 };
 
 /// Those whose value is a differentiable function of the image…
 const SMOOTH_IN_IMAGE: [&str; 11] = [
-    "ShearX", "ShearY", "TranslateX", "TranslateY", "Rotate", "Contrast", "Color", "Brightness", "Sharpness",
-    "AutoContrast", "Invert",
+    "ShearX",
+    "ShearY",
+    "TranslateX",
+    "TranslateY",
+    "Rotate",
+    "Contrast",
+    "Color",
+    "Brightness",
+    "Sharpness",
+    "AutoContrast",
+    "Invert",
 ];
 /// …and of the magnitude; with magnitudes at which few pixels of the test images are clamped, and at which translations
 /// are not by whole pixels, where the blend has a kink.
@@ -53,7 +62,8 @@ fn assert_close(what: &str, found: f64, expected: f64, scale: f64, tolerance: f6
 fn image_gradients_agree_with_central_differences() {
     // Away from the ends of [0, 1], and with one darkest and one brightest pixel in every channel, so that a small step
     // changes neither what is clamped nor where the extremes are.
-    let mut pixels: Vec<f32> = uniform(1, SHAPE.count * SHAPE.image()).iter().map(|x| 0.1 + 0.7 * x).collect();
+    let mut pixels: Vec<f32> =
+        uniform(1, SHAPE.count * SHAPE.image()).iter().map(|x| 0.1 + 0.7 * x).collect();
     for plane in pixels.chunks_exact_mut(SHAPE.plane()) {
         (plane[50], plane[200]) = (0.03, 0.88);
     }
@@ -67,7 +77,8 @@ fn image_gradients_agree_with_central_differences() {
         for seed in 10..14 {
             let direction: Vec<f32> = normal(seed, cotangent.len());
             let value = |step: f32| {
-                let moved = images.as_slice().iter().zip(&direction).map(|(x, d)| (x + step * d).clamp(0.0, 1.0));
+                let moved =
+                    images.as_slice().iter().zip(&direction).map(|(x, d)| (x + step * d).clamp(0.0, 1.0));
                 let moved = Images::new(moved.collect(), SHAPE).unwrap();
                 dot(t.apply(&moved, &m).unwrap().as_slice(), &cotangent)
             };
@@ -210,7 +221,12 @@ fn magnitude_sampler_gradients_agree_with_central_differences() {
         dot(&u, &cotangent)
     };
     let (mut to_centre, mut to_spread) = (vec![0.0; size], vec![0.0; size]);
-    Gaussian { centre: &centre, spread: &spread }.pullback(&noise, &cotangent, &mut to_centre, &mut to_spread);
+    Gaussian { centre: &centre, spread: &spread }.pullback(
+        &noise,
+        &cotangent,
+        &mut to_centre,
+        &mut to_spread,
+    );
     check_sampler("centre", &centre, &to_centre, |centre| value(centre, &spread));
     check_sampler("spread", &spread, &to_spread, |spread| value(&centre, spread));
 }
@@ -240,7 +256,8 @@ fn a_policys_magnitude_gradients_agree_with_central_differences() {
         let parameters = random_parameters(40, &config);
         let policy = Policy::new(config.clone(), parameters.clone()).unwrap();
         let images = smooth_images(41, SHAPE);
-        let cotangent: Vec<f32> = smooth_images(42, SHAPE).as_slice().iter().map(|value| value - 0.4).collect();
+        let cotangent: Vec<f32> =
+            smooth_images(42, SHAPE).as_slice().iter().map(|value| value - 0.4).collect();
         let indices = [0, 1, 2];
         let sample = policy.sample(policy.draw(5, 0, &indices), 1.0).unwrap();
         let gradient = policy.pullback(&images, &sample, &cotangent, Groups::ALL).unwrap().parameters;

@@ -5,8 +5,8 @@ mod common;
 use common::{noise_images, random_parameters, uniform};
 use freeaugment::sampling::{Assigner, Matrices, MatricesMut, Sinkhorn, Tape, soften};
 use freeaugment::{
-    Assignment, DepthKind, Estimator, Groups, Images, MagnitudeKind, Policy, PolicyConfig, RangedTransformation, Shape,
-    Sharing, Transformation, TypesKind,
+    Assignment, DepthKind, Estimator, Groups, Images, MagnitudeKind, Policy, PolicyConfig,
+    RangedTransformation, Shape, Sharing, Transformation, TypesKind,
 };
 use proptest::prelude::*;
 
@@ -21,7 +21,8 @@ fn transformations() -> impl Strategy<Value = Transformation> {
 
 /// Every variant there is, with any subset of transformations.
 fn configs() -> impl Strategy<Value = PolicyConfig> {
-    let subset = proptest::sample::subsequence(Transformation::all().to_vec(), 1..=Transformation::all().len());
+    let subset =
+        proptest::sample::subsequence(Transformation::all().to_vec(), 1..=Transformation::all().len());
     let kinds = (0..3_usize, any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>());
     (subset, kinds, any::<prop::sample::Index>(), 1_usize..25).prop_map(
         |(subset, (depth, softmax, exact, gaussian, soft, shared), size, iterations)| {
@@ -34,7 +35,11 @@ fn configs() -> impl Strategy<Value = PolicyConfig> {
                     1 => DepthKind::Fixed { depth: size.index(layers + 1) },
                     _ => DepthKind::Application,
                 },
-                types: if softmax { TypesKind::Softmax } else { TypesKind::Sinkhorn { iterations, pad: -10.0 } },
+                types: if softmax {
+                    TypesKind::Softmax
+                } else {
+                    TypesKind::Sinkhorn { iterations, pad: -10.0 }
+                },
                 assignment: if exact { Assignment::Exact } else { Assignment::ColumnMaximum },
                 magnitudes: if gaussian { MagnitudeKind::Gaussian } else { MagnitudeKind::Uniform },
                 estimator: if soft { Estimator::SoftBackward } else { Estimator::StraightThrough },

@@ -216,13 +216,20 @@ impl PolicyConfig {
         let count = self.transformations.len();
         let most = Transformation::all().len() as f64;
         let mut checks = vec![
-            ("transformations".to_owned(), check_value("the number of transformations", count as f64, 1.0, most)),
+            (
+                "transformations".to_owned(),
+                check_value("the number of transformations", count as f64, 1.0, most),
+            ),
             ("layers".to_owned(), check_value("the number of layers", self.layers as f64, 1.0, count as f64)),
         ];
         for (at, RangedTransformation { transformation, range }) in self.transformations.iter().enumerate() {
-            let is_repeated = self.transformations[..at].iter().any(|other| other.transformation == *transformation);
+            let is_repeated =
+                self.transformations[..at].iter().any(|other| other.transformation == *transformation);
             if is_repeated {
-                checks.push((format!("transformations[{at}].name"), Err(Error::Repeated(transformation.name()))));
+                checks.push((
+                    format!("transformations[{at}].name"),
+                    Err(Error::Repeated(transformation.name())),
+                ));
             }
             let (low, high) = transformation.magnitude().map_or((0.0, 1.0), |magnitude| magnitude.limits);
             for end in [range.0, range.1] {
@@ -236,7 +243,8 @@ impl PolicyConfig {
             checks.push(("depth.depth".to_owned(), check));
         }
         if let TypesKind::Sinkhorn { iterations, pad } = self.types {
-            let check = check_value("the number of Sinkhorn iterations", iterations as f64, 1.0, MOST_ITERATIONS);
+            let check =
+                check_value("the number of Sinkhorn iterations", iterations as f64, 1.0, MOST_ITERATIONS);
             checks.push(("types.iterations".to_owned(), check));
             checks.push(("types.pad".to_owned(), check_value("the padding logit", pad.into(), -1e3, 1e3)));
         }

@@ -54,7 +54,9 @@ impl Policy {
         let application = (config.depth == DepthKind::Application)
             .then(|| per_layer(&|at| sigmoid(self.parameters().depth()[at])));
         let magnitudes = (0..count)
-            .map(|i| (0..layers).map(|k| self.magnitude_range(config.transformations[i], i * layers + k)).collect())
+            .map(|i| {
+                (0..layers).map(|k| self.magnitude_range(config.transformations[i], i * layers + k)).collect()
+            })
             .collect();
         Ok(Description { depth, types, magnitudes, application, repetition, config })
     }

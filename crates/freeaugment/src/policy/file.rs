@@ -203,7 +203,9 @@ fn problem_of(error: serde_json::Error, key: String) -> FileProblem {
     let text = error.to_string();
     let message = text.split(" at line ").next().unwrap_or_default();
     // serde names Rust's types; people know numbers.
-    let message = message.replace("expected usize", "expected a whole number").replace("expected f32", "expected a number");
+    let message = message
+        .replace("expected usize", "expected a whole number")
+        .replace("expected f32", "expected a number");
     match error.classify() {
         serde_json::error::Category::Data => {
             FileProblem::Key { key: if key == "." { "the top level".to_owned() } else { key }, message }
@@ -220,7 +222,9 @@ impl File {
             Depth::Application {} => (DepthKind::Application, Vec::new()),
         };
         let (types, assignment) = match self.types {
-            Types::Sinkhorn { iterations, pad, assignment } => (TypesKind::Sinkhorn { iterations, pad }, assignment),
+            Types::Sinkhorn { iterations, pad, assignment } => {
+                (TypesKind::Sinkhorn { iterations, pad }, assignment)
+            }
             Types::Softmax { assignment } => (TypesKind::Softmax, assignment),
         };
         let magnitudes = match self.magnitudes {
@@ -307,7 +311,9 @@ impl File {
                 estimator: config.estimator,
             },
             frozen: groups.into_iter().filter_map(|(frozen, group)| frozen.then_some(group)).collect(),
-            transformations: (0..config.transformations.len()).map(|i| Entry::from_policy(policy, i)).collect(),
+            transformations: (0..config.transformations.len())
+                .map(|i| Entry::from_policy(policy, i))
+                .collect(),
             provenance: Provenance::clone(policy.provenance()),
         }
     }

@@ -11,7 +11,8 @@ mod rows;
 mod sample;
 
 pub use config::{
-    Assignment, DepthKind, Estimator, Groups, MagnitudeKind, Place, PolicyConfig, RangedTransformation, Sharing, TypesKind,
+    Assignment, DepthKind, Estimator, Groups, MagnitudeKind, Place, PolicyConfig, RangedTransformation,
+    Sharing, TypesKind,
 };
 pub use describe::{Description, MagnitudeRange};
 pub use file::{FileError, FileProblem, VERSION};

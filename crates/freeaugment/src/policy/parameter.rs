@@ -48,7 +48,12 @@ impl Parameters {
             check_length(what, values.len(), like.len())?;
             if let Some(&value) = values.iter().find(|value| !value.is_finite()) {
                 let (low, high) = (f64::from(f32::MIN), f64::from(f32::MAX));
-                return Err(Error::Value { what: format!("a value in {what}"), value: value.into(), low, high });
+                return Err(Error::Value {
+                    what: format!("a value in {what}"),
+                    value: value.into(),
+                    low,
+                    high,
+                });
             }
         }
         Ok(())

@@ -97,7 +97,9 @@ impl Policy {
         let bounds = self.bounds();
         let group = Sinkhorn::GROUP;
         rows.data.par_chunks_mut(group * layout.len()).enumerate().for_each(|(g, rows)| {
-            if learn.types && let Some(sinkhorn) = self.sinkhorn(sample.temperature) {
+            if learn.types
+                && let Some(sinkhorn) = self.sinkhorn(sample.temperature)
+            {
                 with_work(|work| {
                     self.pull_sinkhorn(sinkhorn, sample, to_sample, g * group, rows, layout, work);
                 });
@@ -168,7 +170,9 @@ impl Policy {
         if learn.magnitudes {
             let (first, second) = gradient.magnitudes.split_at_mut(soft.magnitudes.len());
             match self.config.magnitudes {
-                MagnitudeKind::Uniform => bounds.pullback(noise.magnitudes, cotangent.magnitudes, first, second),
+                MagnitudeKind::Uniform => {
+                    bounds.pullback(noise.magnitudes, cotangent.magnitudes, first, second)
+                }
                 MagnitudeKind::Gaussian => {
                     self.gaussian().pullback(noise.magnitudes, cotangent.magnitudes, first, second);
                 }

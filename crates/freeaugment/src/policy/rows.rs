@@ -66,7 +66,11 @@ impl Rows {
     /// The matrices of types of the rows from `b` on: the first part of each row. Where there is one row, all share it.
     pub(crate) fn types_from(&self, b: usize) -> Matrices<'_> {
         let len = self.layout.len();
-        if self.count == 1 { Matrices { data: &self.data, stride: 0 } } else { Matrices { data: &self.data[b * len..], stride: len } }
+        if self.count == 1 {
+            Matrices { data: &self.data, stride: 0 }
+        } else {
+            Matrices { data: &self.data[b * len..], stride: len }
+        }
     }
 
     /// Rows that another policy made are refused.

@@ -8,7 +8,8 @@ use super::rows::{Layout, Row, Rows};
 use crate::error::{Error, check_length};
 use crate::random::{Purpose, Stream};
 use crate::sampling::{
-    Bounds, Gaussian, Matrices, MatricesMut, Sinkhorn, assign_column_maximum, largest, log_softmax, sample_application, soften,
+    Bounds, Gaussian, Matrices, MatricesMut, Sinkhorn, assign_column_maximum, largest, log_softmax,
+    sample_application, soften,
 };
 use crate::work::{Work, with_work};
 
@@ -82,7 +83,6 @@ impl Sample {
         let (depth, chosen) = self.hard[b * len..][..len].split_last().expect("a row ends with the depth");
         ImageSample { soft: self.soft.row(b), chosen, depth: usize::from(*depth) }
     }
-
 }
 
 impl Policy {

@@ -105,7 +105,8 @@ mod tests {
         (0..log_soft.len() / layers)
             .filter(|i| used & (1 << i) == 0)
             .map(|i| {
-                f64::from(log_soft[i * layers + layer]) + best_sum(log_soft, layers, layer + 1, used | (1 << i))
+                f64::from(log_soft[i * layers + layer])
+                    + best_sum(log_soft, layers, layer + 1, used | (1 << i))
             })
             .fold(f64::NEG_INFINITY, f64::max)
     }
@@ -121,8 +122,11 @@ mod tests {
             stream.normal(&mut log_soft);
             let mut chosen = vec![0; layers];
             assigner.assign(&log_soft, &mut chosen);
-            let sum: f64 =
-                chosen.iter().enumerate().map(|(k, &i)| f64::from(log_soft[usize::from(i) * layers + k])).sum();
+            let sum: f64 = chosen
+                .iter()
+                .enumerate()
+                .map(|(k, &i)| f64::from(log_soft[usize::from(i) * layers + k]))
+                .sum();
             assert!((sum - best_sum(&log_soft, layers, 0, 0)).abs() < 1e-6, "trial {trial}");
             let mut distinct = chosen.clone();
             distinct.sort_unstable();

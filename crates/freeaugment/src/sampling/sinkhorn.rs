@@ -82,7 +82,9 @@ impl Sinkhorn {
         let kept = if keep { 2 * self.iterations * n * n } else { 0 };
         iterate(matrix, n, self.iterations, grown(&mut tape.steps, kept));
         for b in 0..images {
-            for (row, log_soft) in matrix.chunks_exact(n).zip(log_soft.data[b * log_soft.stride..].chunks_exact_mut(k)) {
+            for (row, log_soft) in
+                matrix.chunks_exact(n).zip(log_soft.data[b * log_soft.stride..].chunks_exact_mut(k))
+            {
                 for (log_soft, lanes) in log_soft.iter_mut().zip(row) {
                     *log_soft = lanes[b];
                 }

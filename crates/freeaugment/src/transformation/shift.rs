@@ -287,7 +287,9 @@ impl<'a> Walk<'a> {
 #[allow(unsafe_code)]
 fn move_columns(plane: &[f32], width: usize, height: usize, whole: &[i32], moved: &mut [f32]) {
     let stride = width + STRIP;
-    assert!(plane.len() >= height * width + STRIP && moved.len() >= (height + 1) * stride && whole.len() == width);
+    assert!(
+        plane.len() >= height * width + STRIP && moved.len() >= (height + 1) * stride && whole.len() == width
+    );
     let mut x = 0;
     while x < width {
         let shift = i64::from(whole[x]);

@@ -139,7 +139,8 @@ impl Set {
         let allowed = allowed.max(3.0 * gap);
         let differences = expected.data.iter().zip(found).map(|(&e, &f)| (f64::from(e) - f64::from(f)).abs());
         // A difference that is not a number must fail, so the comparison is the other way round.
-        let worst = differences.enumerate().filter(|(_, d)| !(*d <= allowed)).max_by(|a, b| a.1.total_cmp(&b.1));
+        let worst =
+            differences.enumerate().filter(|(_, d)| !(*d <= allowed)).max_by(|a, b| a.1.total_cmp(&b.1));
         if let Some((at, difference)) = worst {
             self.complain(format!(
                 "{name}: entry {at} is {} instead of {} (off by {difference:.1e}, allowed {allowed:.1e})",

@@ -1,8 +1,8 @@
 //! Whole policies: samples, augmented images, and gradients under both estimators.
 
 use freeaugment::{
-    Assignment, DepthKind, Estimator, Groups, Images, Parameters, Policy, PolicyConfig, RangedTransformation, Shape,
-    Transformation, TypesKind,
+    Assignment, DepthKind, Estimator, Groups, Images, Parameters, Policy, PolicyConfig, RangedTransformation,
+    Shape, Transformation, TypesKind,
 };
 
 use crate::fixture::{Set, Tensor, Tolerance, number};
@@ -21,7 +21,9 @@ impl Group {
     fn read(set: &Set, name: &str) -> Option<Self> {
         let tensor = |part: &str| set.need(&format!("{name}.{part}"));
         let images = tensor("images")?;
-        let [count, channels, height, width] = images.shape[..] else { panic!("images have four dimensions") };
+        let [count, channels, height, width] = images.shape[..] else {
+            panic!("images have four dimensions")
+        };
         Some(Self {
             name: name.to_owned(),
             images: Images::new(images.data, Shape { count, channels, height, width }).unwrap(),
@@ -35,7 +37,8 @@ impl Group {
     /// The policy of the group, with a depth (or application) of its own.
     fn policy(&self, set: &Set, depth: DepthKind, logits: &[f32], estimator: Estimator) -> Policy {
         let [types, lower, upper] = &self.parameters;
-        let order = set.constant("order").and_then(|order| order.as_array()).expect("the index tells the order");
+        let order =
+            set.constant("order").and_then(|order| order.as_array()).expect("the index tells the order");
         let ranges = set.constant("ranges");
         let transformations = order[..types.shape[0]].iter().map(|name| {
             let name = name.as_str().expect("names are texts");
@@ -163,7 +166,8 @@ fn application_probabilities_in_place_of_a_depth_agree_with_the_reference() {
     let Some(logits) = set.need("bernoulli.alpha") else { return };
     let Some(noise_application) = set.need("bernoulli.uniform") else { return };
     // They use the inputs of the group whose logits have their shape.
-    let is_like = |name: &String| set.get(&format!("{name}.phi.pi")).is_some_and(|pi| pi.shape == logits.shape);
+    let is_like =
+        |name: &String| set.get(&format!("{name}.phi.pi")).is_some_and(|pi| pi.shape == logits.shape);
     let Some(name) = set.between("", ".phi.pi").into_iter().find(is_like) else {
         panic!("no group has the shape {:?} of bernoulli.alpha", logits.shape)
     };
@@ -179,12 +183,14 @@ fn application_probabilities_in_place_of_a_depth_agree_with_the_reference() {
             .noise(count, &group.noise_types.data, &group.noise_magnitudes.data, &noise_application.data)
             .expect("the noise fits the policy");
         let sample = policy.sample(noise, 1.0).unwrap();
-        let applied: Vec<u8> = all(count, |b| sample.depth_soft(b)).iter().map(|&s| u8::from(s > 0.5)).collect();
+        let applied: Vec<u8> =
+            all(count, |b| sample.depth_soft(b)).iter().map(|&s| u8::from(s > 0.5)).collect();
         set.compare_indices("bernoulli.hard", &applied);
         let out = policy.apply(&group.images, &sample).unwrap();
         set.compare("bernoulli.out", out.as_slice(), Tolerance::Value);
         let Some(cotangent) = &group.cotangent else { continue };
-        let gradients = policy.pullback(&group.images, &sample, &cotangent.data, Groups::ALL).unwrap().parameters;
+        let gradients =
+            policy.pullback(&group.images, &sample, &cotangent.data, Groups::ALL).unwrap().parameters;
         let compare = |part: &str, found: &[f32]| {
             set.compare(&format!("{estimated}{part}"), found, Tolerance::Gradient);
         };

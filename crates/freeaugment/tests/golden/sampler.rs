@@ -97,7 +97,9 @@ fn check_hard(set: &Set, name: &str, found: &[u8]) {
 fn check_softmax(group: &str, logits: &str, gradient: &str) {
     let Some(set) = Set::open("sinkhorn") else { return };
     let name_of = |part: &str| format!("{group}.{part}");
-    let (Some(logits), Some(noise)) = (set.need(&name_of(logits)), set.need(&name_of("noise"))) else { return };
+    let (Some(logits), Some(noise)) = (set.need(&name_of(logits)), set.need(&name_of("noise"))) else {
+        return;
+    };
     let Some(cotangent) = set.need(&name_of("cotangent")) else { return };
     let columns = logits.shape.get(1).copied().unwrap_or(1);
     let size = logits.data.len();
@@ -134,7 +136,9 @@ fn the_depth_agrees_with_the_reference() {
 #[test]
 fn application_probabilities_agree_with_the_reference() {
     let Some(set) = Set::open("sinkhorn") else { return };
-    let (Some(logits), Some(noise)) = (set.need("bernoulli.alpha"), set.need("bernoulli.uniform")) else { return };
+    let (Some(logits), Some(noise)) = (set.need("bernoulli.alpha"), set.need("bernoulli.uniform")) else {
+        return;
+    };
     let Some(cotangent) = set.need("bernoulli.cotangent") else { return };
     let size = logits.data.len();
     for case in set.between("bernoulli.", ".soft") {
