@@ -1,0 +1,201 @@
+//! A network with its weights on a device: the face of this crate.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::device::{Device, Engine, EngineRecord};
+use crate::loss::CrossEntropy;
+use crate::network::Network;
+use crate::parameter::{Layout, Parameters, Statistics};
+use crate::{Error, cpu, storage};
+
+/// Images `[batch, channel, height, width]`, as the network takes them, and their labels.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'a> {
+    /// All images' numbers.
+    pub images: &'a [f32],
+    /// One label per image. Empty where no loss is asked for.
+    pub labels: &'a [u32],
+    /// Rows of an image.
+    pub height: usize,
+    /// Columns of an image.
+    pub width: usize,
+}
+
+/// What a pass with gradients gives.
+#[derive(Clone, Debug)]
+pub struct Evaluation {
+    /// The mean loss.
+    pub loss: f64,
+    /// The logits, `[batch, class]`.
+    pub logits: Vec<f32>,
+    /// The gradient of the loss to the weights.
+    pub gradient: Parameters,
+}
+
+/// A network, its weights and running statistics, and the device that computes.
+#[derive(Debug)]
+pub struct Classifier {
+    network: Network,
+    weights: Parameters,
+    statistics: Statistics,
+    loss: CrossEntropy,
+    engine: Engine,
+}
+
+impl Classifier {
+    /// A network with fresh weights: a pure function of network and seed.
+    pub fn new(network: Network, device: &Device, seed: u64) -> Self {
+        let layout = Arc::new(Layout::of(&network));
+        Self {
+            network,
+            weights: Parameters::initial(Arc::clone(&layout), seed),
+            statistics: Statistics::initial(layout),
+            loss: CrossEntropy::default(),
+            engine: device.engine(network),
+        }
+    }
+
+    /// The same classifier with another loss.
+    #[must_use]
+    pub fn with_loss(self, loss: CrossEntropy) -> Self {
+        Self { loss, ..self }
+    }
+
+    /// What the classifier is.
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// Names, shapes and places of the weights.
+    pub fn layout(&self) -> &Arc<Layout> {
+        self.weights.layout()
+    }
+
+    /// The weights.
+    pub fn weights(&self) -> &Parameters {
+        &self.weights
+    }
+
+    /// The weights, to be changed.
+    pub fn weights_mut(&mut self) -> &mut Parameters {
+        &mut self.weights
+    }
+
+    /// The running statistics of batch norm.
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    /// The running statistics, to be changed.
+    pub fn statistics_mut(&mut self) -> &mut Statistics {
+        &mut self.statistics
+    }
+
+    /// A training pass: batch statistics, which the running ones take a share of; loss and gradient.
+    pub fn train(&mut self, batch: Batch) -> Result<Evaluation, Error> {
+        self.check_training(batch)?;
+        let statistics = Some(&mut self.statistics);
+        Ok(self.engine.gradient(batch, &self.weights, statistics, self.loss, false)?.0)
+    }
+
+    /// [`Self::train`], keeping what [`Record::hypergradient`] needs.
+    pub fn train_and_keep(&mut self, batch: Batch) -> Result<(Evaluation, Record), Error> {
+        self.check_training(batch)?;
+        let statistics = Some(&mut self.statistics);
+        let (evaluation, record) = self.engine.gradient(batch, &self.weights, statistics, self.loss, true)?;
+        let engine = record.expect("a record was asked for");
+        Ok((evaluation, Record { engine, network: self.network, layout: Arc::clone(self.layout()) }))
+    }
+
+    /// Loss and gradient with batch statistics; the running ones stay as they are.
+    pub fn gradient(&self, batch: Batch) -> Result<Evaluation, Error> {
+        self.check_training(batch)?;
+        Ok(self.engine.gradient(batch, &self.weights, None, self.loss, false)?.0)
+    }
+
+    /// Loss, and its gradient to the images; batch statistics, and the running ones stay as they are.
+    pub fn input_gradient(&self, batch: Batch) -> Result<(f64, Vec<f32>), Error> {
+        self.check_training(batch)?;
+        self.engine.input_gradient(batch, &self.weights, self.loss)
+    }
+
+    /// Inference with running statistics: logits `[batch, class]`. Labels are ignored.
+    pub fn logits(&self, batch: Batch) -> Result<Vec<f32>, Error> {
+        let image = self.network.channels() * batch.height * batch.width;
+        self.check_images(batch, batch.images.len() / image.max(1))?;
+        self.engine.logits(batch, &self.weights, &self.statistics)
+    }
+
+    fn check_images(&self, batch: Batch, images: usize) -> Result<(), Error> {
+        let (channels, Batch { height, width, .. }) = (self.network.channels(), batch);
+        let expected = images * channels * height * width;
+        if expected != batch.images.len() {
+            return Err(Error::BatchShape {
+                images,
+                channels,
+                height,
+                width,
+                expected,
+                found: batch.images.len(),
+            });
+        }
+        if expected == 0 { Err(Error::EmptyBatch) } else { Ok(()) }
+    }
+
+    fn check_training(&self, batch: Batch) -> Result<(), Error> {
+        self.check_images(batch, batch.labels.len())?;
+        let classes = self.network.classes();
+        if let Some((image, &label)) =
+            batch.labels.iter().enumerate().find(|(_, label)| **label as usize >= classes)
+        {
+            return Err(Error::BadLabel { image, label, classes });
+        }
+        if batch.labels.len() == 1
+            && let Some(name) = cpu::single_pixel_norm(&self.network, batch.height, batch.width)
+        {
+            return Err(Error::BatchTooSmall { name });
+        }
+        Ok(())
+    }
+
+    /// Writes weights and running statistics to a safetensors file; an existing file is replaced whole or not at all.
+    pub fn save(&self, path: &Path) -> Result<(), Error> {
+        storage::save(path, &self.weights, &self.statistics)
+    }
+
+    /// Reads weights and running statistics; on an error nothing has changed.
+    pub fn load(&mut self, path: &Path) -> Result<(), Error> {
+        (self.weights, self.statistics) = storage::load(path, &self.weights, &self.statistics, &[])?;
+        Ok(())
+    }
+
+    /// Reads weights trained for other classes: as [`Self::load`], but the last layer stays as it is.
+    pub fn load_backbone(&mut self, path: &Path) -> Result<(), Error> {
+        let head = ["fc.weight", "fc.bias"];
+        (self.weights, self.statistics) = storage::load(path, &self.weights, &self.statistics, &head)?;
+        Ok(())
+    }
+}
+
+/// What a training pass computed, at the weights it had.
+#[derive(Debug)]
+pub struct Record {
+    engine: EngineRecord,
+    network: Network,
+    layout: Arc<Layout>,
+}
+
+impl Record {
+    /// The inner product of the pass's weight gradient with `direction`, and `q`: the exact gradient of that product
+    /// with respect to the pass's images, through batch norm's statistics too.
+    pub fn hypergradient(&self, direction: &Parameters) -> Result<(f64, Vec<f32>), Error> {
+        if direction.layout() != &self.layout {
+            return Err(Error::ForeignParameters {
+                expected: self.layout.parameters(),
+                found: direction.values().len(),
+            });
+        }
+        self.engine.hypergradient(direction, &self.network)
+    }
+}

@@ -1,0 +1,248 @@
+//! The engine of the CPU: our own kernels, on values laid out as `[batch, height, width, channel]`.
+//!
+//! A network is laid out once as a list of operations ([`graph`]); every operation has its value, gradient, tangent
+//! and the gradient's tangent next to each other in a file of its own. Nothing here depends on the number of threads:
+//! work is cut by shape, and sums of pieces are joined in order.
+
+// A function that is not inlined keeps its own instruction set, so what kernels are made of must be.
+#![allow(clippy::inline_always)]
+
+mod activation;
+mod backward;
+mod buffer;
+mod convolution;
+mod direct;
+mod forward;
+mod frame;
+mod graph;
+mod linear;
+mod matmul;
+mod normalization;
+mod pooling;
+mod scratch;
+pub(crate) mod simd;
+#[cfg(test)]
+mod speed;
+mod sum;
+#[cfg(test)]
+mod testing;
+mod winograd;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use self::backward::{Adjoint, Wanted};
+use self::buffer::{Buffer, Pool};
+use self::forward::{Context, Norms, Trace};
+use self::graph::{Graph, Operation};
+use crate::loss::CrossEntropy;
+use crate::network::Network;
+use crate::parameter::{Layout, Parameters, Statistics};
+use crate::{Batch, Evaluation};
+
+/// The layout of a network's parameters.
+pub(crate) fn plan_layout(network: &Network) -> Layout {
+    Graph::plan(network, 32, 32).1
+}
+
+/// The batch norm that sees one number per channel when the batch is one image of this size, if there is one.
+pub(crate) fn single_pixel_norm(network: &Network, height: usize, width: usize) -> Option<String> {
+    let (graph, layout) = Graph::plan(network, height, width);
+    let single = |node: &graph::Node| match node.operation {
+        Operation::Normalize { norm, .. } if node.frame.pixels() == 1 => {
+            Some(layout.norms()[norm].name().to_owned())
+        }
+        _ => None,
+    };
+    graph.nodes.iter().find_map(single)
+}
+
+/// Into how many partial sums a weight gradient of `size` numbers is cut: enough for the cores of a desktop, and no
+/// more than 64 MiB of them.
+fn groups(batch: usize, size: usize) -> usize {
+    ((16 << 20) / size.max(1)).clamp(2, 8).min(batch.max(1))
+}
+
+/// The sum of arrays of the same length, from first to last.
+fn sum_in_order(parts: Vec<Vec<f32>>) -> Vec<f32> {
+    const CHUNK: usize = 16_384;
+    let mut parts = parts.into_iter();
+    let mut total = parts.next().unwrap_or_default();
+    let rest: Vec<_> = parts.collect();
+    total.par_chunks_mut(CHUNK).enumerate().for_each(|(index, total)| {
+        for part in &rest {
+            for (total, value) in total.iter_mut().zip(&part[index * CHUNK..]) {
+                *total += value;
+            }
+        }
+    });
+    total
+}
+
+/// The CPU's engine for one network.
+#[derive(Debug)]
+pub(crate) struct Engine {
+    network: Network,
+    pool: Arc<Pool>,
+    /// The network laid out for the image size seen last.
+    plan: Mutex<Option<Plan>>,
+}
+
+/// A size of images, height and width, and the network laid out for it.
+type Plan = ((usize, usize), Arc<Graph>);
+
+/// What a training pass leaves behind for `q`.
+#[derive(Debug)]
+pub(crate) struct Record {
+    graph: Arc<Graph>,
+    pool: Arc<Pool>,
+    weights: Parameters,
+    trace: Trace,
+    adjoint: Adjoint,
+}
+
+impl Engine {
+    pub(crate) fn new(network: Network) -> Self {
+        Self { network, pool: Arc::default(), plan: Mutex::new(None) }
+    }
+
+    fn plan(&self, height: usize, width: usize) -> Arc<Graph> {
+        let mut plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*plan {
+            Some((size, graph)) if *size == (height, width) => Arc::clone(graph),
+            _ => {
+                let graph = Arc::new(Graph::plan(&self.network, height, width).0);
+                *plan = Some(((height, width), Arc::clone(&graph)));
+                graph
+            }
+        }
+    }
+
+    /// Images `[batch, channel, height, width]` as the kernels want them.
+    fn import(&self, batch: Batch) -> Buffer {
+        let (channels, pixels) = (self.network.channels(), batch.height * batch.width);
+        let mut out = self.pool.take(batch.images.len());
+        let images = batch.images.par_chunks_exact(channels * pixels);
+        out.par_chunks_exact_mut(channels * pixels)
+            .zip(images)
+            .for_each(|(out, image)| transpose(image, channels, out));
+        out
+    }
+
+    /// Loss, gradients and logits with batch statistics; with `keep`, also what `q` needs.
+    pub(crate) fn gradient(
+        &self,
+        batch: Batch,
+        weights: &Parameters,
+        statistics: Option<&mut Statistics>,
+        loss: CrossEntropy,
+        keep: bool,
+    ) -> (Evaluation, Option<Record>) {
+        let graph = self.plan(batch.height, batch.width);
+        let context = Context { graph: &graph, weights, pool: &self.pool };
+        let mut trace = context.forward(self.import(batch), Norms::Batch);
+        if let Some(statistics) = statistics {
+            update(&graph, &trace, statistics);
+        }
+        let (loss, logits, cotangent) = self.finish(&trace, &graph, batch, loss);
+        let mut gradient = Parameters::zeros(Arc::clone(weights.layout()));
+        let wanted = Wanted { weights: true, input: false, keep };
+        let adjoint = context.backward(&mut trace, Arc::new(cotangent), wanted, &mut gradient);
+        let record = keep.then(|| Record {
+            weights: weights.clone(),
+            pool: Arc::clone(&self.pool),
+            trace,
+            adjoint,
+            graph: Arc::clone(&graph),
+        });
+        (Evaluation { loss, logits, gradient }, record)
+    }
+
+    /// Loss, and its gradient to the images.
+    pub(crate) fn input_gradient(
+        &self,
+        batch: Batch,
+        weights: &Parameters,
+        loss: CrossEntropy,
+    ) -> (f64, Vec<f32>) {
+        let graph = self.plan(batch.height, batch.width);
+        let context = Context { graph: &graph, weights, pool: &self.pool };
+        let mut trace = context.forward(self.import(batch), Norms::Batch);
+        let (loss, _, cotangent) = self.finish(&trace, &graph, batch, loss);
+        let mut ignored = Parameters::zeros(Arc::clone(weights.layout()));
+        let wanted = Wanted { weights: false, input: true, keep: false };
+        let adjoint = context.backward(&mut trace, Arc::new(cotangent), wanted, &mut ignored);
+        let gradient = adjoint.cotangents[0].as_ref().expect("the input's cotangent was wanted");
+        (loss, export(gradient, self.network.channels(), batch.height * batch.width))
+    }
+
+    /// Loss, logits and the logits' cotangent.
+    fn finish(
+        &self,
+        trace: &Trace,
+        graph: &Graph,
+        batch: Batch,
+        loss: CrossEntropy,
+    ) -> (f64, Vec<f32>, Buffer) {
+        let logits = trace.value(graph.nodes.len() - 1).to_vec();
+        let (loss, gradient) = loss.value_and_gradient(&logits, batch.labels, self.network.classes());
+        let mut cotangent = self.pool.take(gradient.len());
+        cotangent.copy_from_slice(&gradient);
+        (loss, logits, cotangent)
+    }
+
+    /// Logits with running statistics.
+    pub(crate) fn logits(&self, batch: Batch, weights: &Parameters, statistics: &Statistics) -> Vec<f32> {
+        let graph = self.plan(batch.height, batch.width);
+        let context = Context { graph: &graph, weights, pool: &self.pool };
+        let trace = context.forward(self.import(batch), Norms::Running(statistics));
+        trace.value(graph.nodes.len() - 1).to_vec()
+    }
+}
+
+/// Moves running statistics towards a batch's.
+fn update(graph: &Graph, trace: &Trace, statistics: &mut Statistics) {
+    for (node, moments) in graph.nodes.iter().zip(&trace.moments) {
+        if let (Operation::Normalize { norm, .. }, Some(moments)) = (node.operation, moments) {
+            statistics.update(norm, &moments.mean, &moments.variance, trace.batch * node.frame.pixels());
+        }
+    }
+}
+
+impl Record {
+    /// ⟨∇loss, direction⟩ and its gradient to the images.
+    pub(crate) fn hypergradient(&self, direction: &Parameters, network: &Network) -> (f64, Vec<f32>) {
+        let context = Context { graph: &self.graph, weights: &self.weights, pool: &self.pool };
+        let moved = context.tangent(&self.trace, direction);
+        let last = self.graph.nodes.len() - 1;
+        let (logits, tangent) = (self.trace.value(last), moved.tangent(last));
+        let cotangent = self.adjoint.cotangents[last].as_ref().expect("all cotangents were kept");
+        let inner = cotangent.iter().zip(tangent).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
+        let change = CrossEntropy::gradient_tangent(logits, tangent, network.classes());
+        let mut second = self.pool.take(change.len());
+        second.copy_from_slice(&change);
+        let q = context.backward_tangent(&self.trace, &self.adjoint, direction, moved, Arc::new(second));
+        (inner, export(&q, network.channels(), self.graph.nodes[0].frame.pixels()))
+    }
+}
+
+/// `[channel, pixel]` to `[pixel, channel]`.
+fn transpose(image: &[f32], channels: usize, out: &mut [f32]) {
+    let pixels = image.len() / channels;
+    for (pixel, out) in out.chunks_exact_mut(channels).enumerate() {
+        for (channel, out) in out.iter_mut().enumerate() {
+            *out = image[channel * pixels + pixel];
+        }
+    }
+}
+
+/// `[batch, pixel, channel]` to `[batch, channel, pixel]`.
+fn export(values: &[f32], channels: usize, pixels: usize) -> Vec<f32> {
+    let mut out = vec![0.0; values.len()];
+    let images = values.par_chunks_exact(channels * pixels);
+    out.par_chunks_exact_mut(channels * pixels)
+        .zip(images)
+        .for_each(|(out, image)| transpose(image, pixels, out));
+    out
+}

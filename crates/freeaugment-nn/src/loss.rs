@@ -1,0 +1,122 @@
+//! Cross entropy with label smoothing on logits `[batch, class]`: value, gradient, and the gradient's tangent.
+
+use crate::Error;
+
+/// The mean cross entropy of a batch against labels smoothed by `smoothing`: the target is 1 - s + s/classes for the
+/// label and s/classes for every other class, as in PyTorch.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct CrossEntropy {
+    smoothing: f32,
+}
+
+impl CrossEntropy {
+    /// With label smoothing in [0, 1).
+    pub fn new(smoothing: f32) -> Result<Self, Error> {
+        if (0.0..1.0).contains(&smoothing) {
+            Ok(Self { smoothing })
+        } else {
+            Err(Error::BadSmoothing { smoothing })
+        }
+    }
+
+    /// The label smoothing.
+    pub fn smoothing(self) -> f32 {
+        self.smoothing
+    }
+
+    /// The target of `class` for an image with `label`.
+    pub(crate) fn target(self, class: usize, label: u32, classes: usize) -> f64 {
+        let smoothing = f64::from(self.smoothing);
+        let share = smoothing / classes as f64;
+        if class == label as usize { 1.0 - smoothing + share } else { share }
+    }
+
+    /// The loss, and the logits' cotangent `[batch, class]`.
+    pub(crate) fn value_and_gradient(
+        self,
+        logits: &[f32],
+        labels: &[u32],
+        classes: usize,
+    ) -> (f64, Vec<f32>) {
+        let mut loss = 0.0;
+        let mut gradient = Vec::with_capacity(logits.len());
+        for (row, &label) in logits.chunks_exact(classes).zip(labels) {
+            let (probabilities, normaliser) = softmax(row);
+            for (class, (&logit, probability)) in row.iter().zip(&probabilities).enumerate() {
+                let target = self.target(class, label, classes);
+                loss += target * (normaliser - f64::from(logit));
+                gradient.push(((probability - target) / labels.len() as f64) as f32);
+            }
+        }
+        (loss / labels.len() as f64, gradient)
+    }
+
+    /// How the logits' cotangent moves when the logits move along `tangent`; the targets do not matter.
+    pub(crate) fn gradient_tangent(logits: &[f32], tangent: &[f32], classes: usize) -> Vec<f32> {
+        let batch = (logits.len() / classes) as f64;
+        let mut moved = Vec::with_capacity(logits.len());
+        for (row, tangent) in logits.chunks_exact(classes).zip(tangent.chunks_exact(classes)) {
+            let (probabilities, _) = softmax(row);
+            let mean: f64 = probabilities.iter().zip(tangent).map(|(p, t)| p * f64::from(*t)).sum();
+            moved.extend(
+                probabilities.iter().zip(tangent).map(|(p, t)| (p * (f64::from(*t) - mean) / batch) as f32),
+            );
+        }
+        moved
+    }
+}
+
+/// Probabilities, and the logarithm of the sum of exponentials.
+fn softmax(logits: &[f32]) -> (Vec<f64>, f64) {
+    let largest = logits.iter().fold(f64::NEG_INFINITY, |largest, &logit| largest.max(f64::from(logit)));
+    let mut values: Vec<f64> = logits.iter().map(|&logit| (f64::from(logit) - largest).exp()).collect();
+    let sum: f64 = values.iter().sum();
+    for value in &mut values {
+        *value /= sum;
+    }
+    (values, largest + sum.ln())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOGITS: [f32; 8] = [0.5, -1.0, 2.0, 0.1, 3.0, -2.0, 0.0, 1.0];
+    const LABELS: [u32; 2] = [2, 1];
+
+    #[test]
+    fn the_loss_is_pytorchs_with_and_without_smoothing() {
+        // torch.nn.functional.cross_entropy(logits, labels, label_smoothing=s)
+        for (smoothing, wanted) in [(0.0, WANTED_PLAIN), (0.1, WANTED_SMOOTH)] {
+            let (loss, _) = CrossEntropy::new(smoothing).unwrap().value_and_gradient(&LOGITS, &LABELS, 4);
+            assert!((loss - wanted).abs() < 1e-6, "{loss} in place of {wanted}");
+        }
+    }
+
+    const WANTED_PLAIN: f64 = 2.763_960_650_360_072;
+    const WANTED_SMOOTH: f64 = 2.718_960_650_360_072;
+
+    #[test]
+    fn gradient_and_its_tangent_agree_with_finite_differences() {
+        let loss = CrossEntropy::new(0.1).unwrap();
+        let (_, gradient) = loss.value_and_gradient(&LOGITS, &LABELS, 4);
+        let tangent = [0.3, -0.2, 0.5, 1.0, -0.7, 0.4, 0.9, -0.1];
+        let moved = CrossEntropy::gradient_tangent(&LOGITS, &tangent, 4);
+        let at = |step: f32| {
+            let logits: Vec<f32> = LOGITS.iter().zip(&tangent).map(|(l, t)| l + step * t).collect();
+            loss.value_and_gradient(&logits, &LABELS, 4)
+        };
+        let (ahead, behind) = (at(1e-2), at(-1e-2));
+        let slope: f64 = gradient.iter().zip(&tangent).map(|(g, t)| f64::from(g * t)).sum();
+        assert!(((ahead.0 - behind.0) / 2e-2 - slope).abs() < 1e-4);
+        for ((ahead, behind), moved) in ahead.1.iter().zip(&behind.1).zip(&moved) {
+            assert!(((ahead - behind) / 2e-2 - moved).abs() < 1e-4);
+        }
+    }
+
+    #[test]
+    fn smoothing_outside_its_range_is_refused() {
+        assert!(CrossEntropy::new(1.0).is_err());
+        assert!(CrossEntropy::new(f32::NAN).is_err());
+    }
+}

@@ -1,0 +1,115 @@
+//! Small problems, and how to compare arrays.
+#![allow(dead_code, unreachable_pub, reason = "every test uses its own part")]
+
+use freeaugment::random::{Purpose, Stream};
+use freeaugment_nn::pass::Activation;
+use freeaugment_nn::{Batch, Classifier, Device, Network, Parameters};
+
+pub fn noise(seed: u64, len: usize) -> Vec<f32> {
+    let mut values = vec![0.0; len];
+    Stream::new(seed, Purpose::named("test/noise"), 0, 0).normal(&mut values);
+    values
+}
+
+/// The largest difference, relative to the largest wanted value.
+pub fn largest_error(found: &[f32], wanted: &[f32]) -> f32 {
+    assert_eq!(found.len(), wanted.len());
+    let scale = wanted.iter().fold(f32::MIN_POSITIVE, |scale, value| scale.max(value.abs()));
+    let errors = found.iter().zip(wanted).map(|(found, wanted)| (found - wanted).abs() / scale);
+    errors.fold(0.0, |worst, error| if error > worst || error.is_nan() { error } else { worst })
+}
+
+pub fn assert_close(found: &[f32], wanted: &[f32], tolerance: f32, what: &str) {
+    let error = largest_error(found, wanted);
+    assert!(error <= tolerance, "{what}: error {error:.1e}, allowed {tolerance:.1e}");
+}
+
+/// A network and a batch of random images.
+pub struct Problem {
+    pub network: Network,
+    pub images: Vec<f32>,
+    pub labels: Vec<u32>,
+    pub size: usize,
+}
+
+impl Problem {
+    pub fn new(name: &str, channels: usize, size: usize, batch: usize, activation: Activation) -> Self {
+        let network = Network::new(name.parse().unwrap(), 5, channels).unwrap().with_activation(activation);
+        let images = noise(1, batch * channels * size * size);
+        Self { network, images, labels: (0..batch as u32).map(|i| i * 3 % 5).collect(), size }
+    }
+
+    pub fn batch(&self) -> Batch<'_> {
+        Batch { images: &self.images, labels: &self.labels, height: self.size, width: self.size }
+    }
+
+    /// Weights away from a fresh network's, so that no scale is exactly 1 and no shift exactly 0.
+    pub fn classifier(&self, device: &Device) -> Classifier {
+        let mut classifier = Classifier::new(self.network, device, 3);
+        let extra = noise(4, classifier.weights().values().len());
+        for (weight, extra) in classifier.weights_mut().values_mut().iter_mut().zip(extra) {
+            *weight += 0.05 * extra;
+        }
+        classifier
+    }
+
+    /// A direction of the weights, of the weights' own size.
+    pub fn direction(classifier: &Classifier) -> Parameters {
+        let mut direction = Parameters::zeros(classifier.layout().clone());
+        let values = noise(5, direction.values().len());
+        for entry in classifier.layout().entries() {
+            let weights = &classifier.weights().values()[entry.range()];
+            let size = (weights.iter().map(|w| w * w).sum::<f32>() / weights.len() as f32).sqrt();
+            for (out, value) in direction.values_mut()[entry.range()].iter_mut().zip(&values[entry.range()]) {
+                *out = size * value;
+            }
+        }
+        direction
+    }
+}
+
+/// Evaluates at weights `start + step · direction`.
+pub fn perturb<T>(
+    classifier: &mut Classifier,
+    start: &Parameters,
+    direction: &Parameters,
+    step: f32,
+    at: impl FnOnce(&Classifier) -> T,
+) -> T {
+    let moved = start.values().iter().zip(direction.values()).map(|(w, d)| w + step * d);
+    let moved: Vec<f32> = moved.collect();
+    classifier.weights_mut().values_mut().copy_from_slice(&moved);
+    at(classifier)
+}
+
+/// Everything a step computes, by name.
+fn run_step(problem: &Problem, device: &Device) -> Vec<(String, Vec<f32>)> {
+    let mut classifier = problem.classifier(device);
+    let direction = Problem::direction(&classifier);
+    let (evaluation, record) = classifier.train_and_keep(problem.batch()).unwrap();
+    let (inner, q) = record.hypergradient(&direction).unwrap();
+    let (loss, input) = classifier.input_gradient(problem.batch()).unwrap();
+    let mut results = vec![
+        ("loss".to_owned(), vec![evaluation.loss as f32]),
+        ("loss of the input gradient".to_owned(), vec![loss as f32]),
+        ("logits".to_owned(), evaluation.logits),
+        ("inner".to_owned(), vec![inner as f32]),
+        ("q".to_owned(), q),
+        ("input gradient".to_owned(), input),
+        ("inference".to_owned(), classifier.logits(problem.batch()).unwrap()),
+        ("running mean".to_owned(), classifier.statistics().mean().to_vec()),
+        ("running variance".to_owned(), classifier.statistics().variance().to_vec()),
+    ];
+    for entry in classifier.layout().entries() {
+        results.push((entry.name().to_owned(), evaluation.gradient.values()[entry.range()].to_vec()));
+    }
+    results
+}
+
+/// Everything a step computes on a device against the CPU's: within 1e-3 of the largest entry.
+pub fn assert_devices_agree(problem: &Problem, device: &Device) {
+    let (own, other) = (run_step(problem, &Device::cpu()), run_step(problem, device));
+    for ((name, own), (_, other)) in own.iter().zip(&other) {
+        assert_close(other, own, 1e-3, &format!("{:?} on {device}: {name}", problem.network));
+    }
+}
