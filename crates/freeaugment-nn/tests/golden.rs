@@ -5,6 +5,7 @@
 //! not be zero.
 #![allow(clippy::print_stdout, reason = "what was skipped must be seen")]
 
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use freeaugment::{
@@ -17,10 +18,27 @@ use safetensors::SafeTensors;
 use serde_json::Value;
 
 fn folder() -> PathBuf {
-    match std::env::var_os("FREEAUGMENT_FIXTURES") {
-        Some(folder) => folder.into(),
-        None => PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures"),
+    let here = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    match std::env::var_os("FREEAUGMENT_FIXTURES").map(PathBuf::from) {
+        // Tests run in the folder of their crate; people name folders from the workspace's root.
+        Some(given) if given.is_dir() => given,
+        Some(given) => here.join("../..").join(given),
+        None => here.join("tests/fixtures"),
     }
+}
+
+/// Whether the set holds a file. Another set than the project's own may leave it out, and that is told.
+fn has(name: &str) -> bool {
+    let found = std::env::var_os("FREEAUGMENT_FIXTURES").is_none() || folder().join(name).exists();
+    if !found {
+        report_skipped(name);
+    }
+    found
+}
+
+/// Tells what was not compared. Goes around the test harness, which would swallow it.
+fn report_skipped(name: &str) {
+    let _ = writeln!(std::io::stderr(), "golden: skipped, not in this set: {name}");
 }
 
 fn read_json(name: &str) -> Value {
@@ -159,7 +177,7 @@ fn compare_policy(golden: &mut Golden, constants: &Value, q: &[f32]) {
         [("straight_through", Estimator::StraightThrough), ("soft_backward", Estimator::SoftBackward)]
     {
         let config = PolicyConfig {
-            transformations: order.iter().map(named).collect(),
+            transformations: order.iter().take(count_at(constants, "/policy/N")).map(named).collect(),
             layers: count_at(constants, "/policy/K"),
             types: TypesKind::Sinkhorn { iterations, pad },
             estimator,
@@ -184,6 +202,9 @@ fn compare_policy(golden: &mut Golden, constants: &Value, q: &[f32]) {
 
 #[test]
 fn a_search_step_agrees_with_the_reference() {
+    if !has("hypergradient.safetensors") {
+        return;
+    }
     let bytes = std::fs::read(folder().join("hypergradient.safetensors")).expect("hypergradient.safetensors");
     let mut golden = Golden::new(&bytes);
     let constants = golden.index["constants"].clone();
@@ -255,12 +276,17 @@ fn a_search_step_agrees_with_the_reference() {
         "{} tensors compared; the furthest, {name}, uses {:.2} of what is allowed",
         golden.compared, share
     );
-    println!("skipped because they are missing: {:?}", golden.skipped);
+    for name in &golden.skipped {
+        report_skipped(name);
+    }
     assert!(golden.compared > 0, "nothing was compared");
 }
 
 #[test]
 fn networks_have_the_published_number_of_parameters() {
+    if !has("nets.json") {
+        return;
+    }
     let nets = read_json("nets.json");
     let nets = nets["nets"].as_object().expect("nets");
     assert!(!nets.is_empty());

@@ -50,25 +50,28 @@ fn best() -> InstructionSet {
 ///
 /// The body must not call anything that is not inlined into it, or that part stays portable.
 macro_rules! versions {
-    ($($(#[$meta:meta])* $vis:vis fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? $body:block)*) => {$(
+    ($(
+        $(#[$meta:meta])*
+        $vis:vis fn $name:ident $(<const $size:ident: usize>)? ($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? $body:block
+    )*) => {$(
         $(#[$meta])*
         #[allow(unsafe_code, clippy::too_many_arguments)]
-        $vis fn $name($($arg: $ty),*) $(-> $ret)? {
+        $vis fn $name $(<const $size: usize>)? ($($arg: $ty),*) $(-> $ret)? {
             #[inline(always)]
-            fn portable($($arg: $ty),*) $(-> $ret)? $body
+            fn portable $(<const $size: usize>)? ($($arg: $ty),*) $(-> $ret)? $body
             #[cfg(target_arch = "x86_64")]
             {
                 #[target_feature(enable = "avx2")]
-                fn avx2($($arg: $ty),*) $(-> $ret)? {
-                    portable($($arg),*)
+                fn avx2 $(<const $size: usize>)? ($($arg: $ty),*) $(-> $ret)? {
+                    portable $(::<$size>)? ($($arg),*)
                 }
                 if $crate::simd::instruction_set() == $crate::simd::InstructionSet::Avx2 {
                     // SAFETY: `InstructionSet::Avx2` is only ever chosen after the processor said it has AVX2, and
                     // the function needs nothing else: its body is safe code.
-                    return unsafe { avx2($($arg),*) };
+                    return unsafe { avx2 $(::<$size>)? ($($arg),*) };
                 }
             }
-            portable($($arg),*)
+            portable $(::<$size>)? ($($arg),*)
         }
     )*};
 }

@@ -33,17 +33,17 @@ impl Kernel for Rotate {
 
     fn apply(&self, image: Image<'_>, m: f32, out: &mut [f32], scratch: &mut Scratch) {
         if image.channels() == 1 {
-            apply_grey(image, m, out, &mut scratch.pixels);
+            apply::<1>(image, m, out, &mut scratch.pixels);
         } else {
-            apply_color(image, m, out, &mut scratch.pixels);
+            apply::<4>(image, m, out, &mut scratch.pixels);
         }
     }
 
     fn inner(&self, image: Image<'_>, m: f32, cotangent: &[f32], scratch: &mut Scratch) -> f32 {
         if image.channels() == 1 {
-            inner_grey(image, m, cotangent, &mut scratch.pixels)
+            inner::<1>(image, m, cotangent, &mut scratch.pixels)
         } else {
-            inner_color(image, m, cotangent, &mut scratch.pixels)
+            inner::<4>(image, m, cotangent, &mut scratch.pixels)
         }
     }
 
@@ -58,170 +58,127 @@ impl Kernel for Rotate {
     ) -> f32 {
         let (pixels, gradients) = (&mut scratch.pixels, &mut scratch.gradients);
         if image.channels() == 1 {
-            pullback_grey(image, m, cotangent, weight, grad, pixels, gradients)
+            pullback::<1>(image, m, cotangent, weight, grad, pixels, gradients)
         } else {
-            pullback_color(image, m, cotangent, weight, grad, pixels, gradients)
+            pullback::<4>(image, m, cotangent, weight, grad, pixels, gradients)
         }
     }
 }
 
 crate::simd::versions! {
-    fn apply_grey(image: Image<'_>, m: f32, out: &mut [f32], pixels: &mut Vec<f32>) {
-        apply::<1>(image, m, out, pixels);
-    }
-
-    fn apply_color(image: Image<'_>, m: f32, out: &mut [f32], pixels: &mut Vec<f32>) {
-        apply::<4>(image, m, out, pixels);
-    }
-
-    fn inner_grey(image: Image<'_>, m: f32, cotangent: &[f32], pixels: &mut Vec<f32>) -> f32 {
-        inner::<1>(image, m, cotangent, pixels)
-    }
-
-    fn inner_color(image: Image<'_>, m: f32, cotangent: &[f32], pixels: &mut Vec<f32>) -> f32 {
-        inner::<4>(image, m, cotangent, pixels)
-    }
-
-    fn pullback_grey(
-        image: Image<'_>,
-        m: f32,
-        cotangent: &[f32],
-        weight: f32,
-        grad: &mut [f32],
-        pixels: &mut Vec<f32>,
-        gradients: &mut Vec<f32>,
-    ) -> f32 {
-        pullback::<1>(image, m, cotangent, weight, grad, pixels, gradients)
-    }
-
-    fn pullback_color(
-        image: Image<'_>,
-        m: f32,
-        cotangent: &[f32],
-        weight: f32,
-        grad: &mut [f32],
-        pixels: &mut Vec<f32>,
-        gradients: &mut Vec<f32>,
-    ) -> f32 {
-        pullback::<4>(image, m, cotangent, weight, grad, pixels, gradients)
-    }
-}
-
-#[inline(always)]
-fn apply<const L: usize>(image: Image<'_>, m: f32, out: &mut [f32], pixels: &mut Vec<f32>) {
-    let turn = Turn::new(image, m);
-    let pixels = interleave::<L>(image, pixels);
-    let plane = image.plane();
-    let mut positions = Positions::default();
-    for y in 0..image.height {
-        for first in (0..image.width).step_by(BLOCK) {
-            positions.find(&turn, y, first);
-            for b in 0..BLOCK.min(image.width - first) {
-                let value = positions.blend(b, positions.neighbours::<L>(b, &turn, pixels));
-                let at = y * image.width + first + b;
-                for channel in 0..channels::<L>() {
-                    out[channel * plane + at] = clamp01(value[channel]); // rounding alone can leave [0, 1]
-                }
-            }
-        }
-    }
-}
-
-#[inline(always)]
-fn inner<const L: usize>(image: Image<'_>, m: f32, cotangent: &[f32], pixels: &mut Vec<f32>) -> f32 {
-    let turn = Turn::new(image, m);
-    let pixels = interleave::<L>(image, pixels);
-    let mut positions = Positions::default();
-    let mut total = 0.0;
-    for y in 0..image.height {
-        let mut sums = [0.0; L];
-        let rows = rows_of::<L>(image, cotangent, y);
-        for first in (0..image.width).step_by(BLOCK) {
-            positions.find(&turn, y, first);
-            for b in 0..BLOCK.min(image.width - first) {
-                let value = positions.blend(b, positions.neighbours::<L>(b, &turn, pixels));
-                for l in 0..L {
-                    sums[l] += rows[l][first + b] * value[l];
-                }
-            }
-        }
-        for sum in sums {
-            total += f64::from(sum);
-        }
-    }
-    total as f32
-}
-
-#[inline(always)]
-fn pullback<const L: usize>(
-    image: Image<'_>,
-    m: f32,
-    cotangent: &[f32],
-    weight: f32,
-    grad: &mut [f32],
-    pixels: &mut Vec<f32>,
-    gradients: &mut Vec<f32>,
-) -> f32 {
-    let turn = Turn::new(image, m);
-    let pixels = interleave::<L>(image, pixels);
-    let gradients = grown(gradients, L * turn.stride * (image.height + 2 * RING));
-    gradients.fill(0.0);
-    let gradients = gradients.as_chunks_mut::<L>().0;
-    let mut positions = Positions::default();
-    let mut total = 0.0;
-    for y in 0..image.height {
-        let dy = y as f32 - turn.center_y;
-        let (mut sums_x, mut sums_y) = ([0.0; L], [0.0; L]);
-        let rows = rows_of::<L>(image, cotangent, y);
-        for first in (0..image.width).step_by(BLOCK) {
-            positions.find(&turn, y, first);
-            for b in 0..BLOCK.min(image.width - first) {
-                let mut g = [0.0; L];
-                for l in 0..L {
-                    g[l] = rows[l][first + b];
-                }
-                let [top, bottom] = positions.neighbours::<L>(b, &turn, pixels);
-                let (fx, fy) = (positions.fx[b], positions.fy[b]);
-                let dx = (first + b) as f32 - turn.center_x;
-                // How the position of this pixel moves with the angle.
-                let to_x = -turn.sine * dx - turn.cosine * dy;
-                let to_y = turn.cosine * dx - turn.sine * dy;
-                let start = positions.start[b] as usize;
-                let mut shares = [[[0.0; L]; 2]; 2];
-                for l in 0..L {
-                    let along_x = (1.0 - fy) * (top[1][l] - top[0][l]) + fy * (bottom[1][l] - bottom[0][l]);
-                    let along_y = (1.0 - fx) * (bottom[0][l] - top[0][l]) + fx * (bottom[1][l] - top[1][l]);
-                    sums_x[l] += g[l] * along_x * to_x;
-                    sums_y[l] += g[l] * along_y * to_y;
-                    let (above, below) = (weight * (1.0 - fy) * g[l], weight * fy * g[l]);
-                    shares[0][0][l] = (1.0 - fx) * above;
-                    shares[0][1][l] = fx * above;
-                    shares[1][0][l] = (1.0 - fx) * below;
-                    shares[1][1][l] = fx * below;
-                }
-                for (row, shares) in shares.iter().enumerate() {
-                    let pair = &mut gradients[start + row * turn.stride..][..2];
-                    for l in 0..L {
-                        pair[0][l] += shares[0][l];
-                        pair[1][l] += shares[1][l];
+    fn apply<const L: usize>(image: Image<'_>, m: f32, out: &mut [f32], pixels: &mut Vec<f32>) {
+        let turn = Turn::new(image, m);
+        let pixels = interleave::<L>(image, pixels);
+        let plane = image.plane();
+        let mut positions = Positions::default();
+        for y in 0..image.height {
+            for first in (0..image.width).step_by(BLOCK) {
+                positions.find(&turn, y, first);
+                for b in 0..BLOCK.min(image.width - first) {
+                    let value = positions.blend(b, positions.neighbours::<L>(b, &turn, pixels));
+                    let at = y * image.width + first + b;
+                    for channel in 0..channels::<L>() {
+                        out[channel * plane + at] = clamp01(value[channel]); // rounding alone can leave [0, 1]
                     }
                 }
             }
         }
-        for l in 0..L {
-            total += f64::from(sums_x[l] + sums_y[l]);
-        }
     }
-    let plane = image.plane();
-    for (y, row) in gradients.chunks_exact(turn.stride).skip(RING).take(image.height).enumerate() {
-        for channel in 0..channels::<L>() {
-            let grad = &mut grad[channel * plane + y * image.width..][..image.width];
-            for (grad, pixel) in grad.iter_mut().zip(&row[RING..]) {
-                *grad += pixel[channel];
+
+    fn inner<const L: usize>(image: Image<'_>, m: f32, cotangent: &[f32], pixels: &mut Vec<f32>) -> f32 {
+        let turn = Turn::new(image, m);
+        let pixels = interleave::<L>(image, pixels);
+        let mut positions = Positions::default();
+        let mut total = 0.0;
+        for y in 0..image.height {
+            let mut sums = [0.0; L];
+            let rows = rows_of::<L>(image, cotangent, y);
+            for first in (0..image.width).step_by(BLOCK) {
+                positions.find(&turn, y, first);
+                for b in 0..BLOCK.min(image.width - first) {
+                    let value = positions.blend(b, positions.neighbours::<L>(b, &turn, pixels));
+                    for l in 0..L {
+                        sums[l] += rows[l][first + b] * value[l];
+                    }
+                }
+            }
+            for sum in sums {
+                total += f64::from(sum);
             }
         }
+        total as f32
     }
-    (total * core::f64::consts::PI / 180.0) as f32
+
+    fn pullback<const L: usize>(
+        image: Image<'_>,
+        m: f32,
+        cotangent: &[f32],
+        weight: f32,
+        grad: &mut [f32],
+        pixels: &mut Vec<f32>,
+        gradients: &mut Vec<f32>,
+    ) -> f32 {
+        let turn = Turn::new(image, m);
+        let pixels = interleave::<L>(image, pixels);
+        let gradients = grown(gradients, L * turn.stride * (image.height + 2 * RING));
+        gradients.fill(0.0);
+        let gradients = gradients.as_chunks_mut::<L>().0;
+        let mut positions = Positions::default();
+        let mut total = 0.0;
+        for y in 0..image.height {
+            let dy = y as f32 - turn.center_y;
+            let (mut sums_x, mut sums_y) = ([0.0; L], [0.0; L]);
+            let rows = rows_of::<L>(image, cotangent, y);
+            for first in (0..image.width).step_by(BLOCK) {
+                positions.find(&turn, y, first);
+                for b in 0..BLOCK.min(image.width - first) {
+                    let mut g = [0.0; L];
+                    for l in 0..L {
+                        g[l] = rows[l][first + b];
+                    }
+                    let [top, bottom] = positions.neighbours::<L>(b, &turn, pixels);
+                    let (fx, fy) = (positions.fx[b], positions.fy[b]);
+                    let dx = (first + b) as f32 - turn.center_x;
+                    // How the position of this pixel moves with the angle.
+                    let to_x = -turn.sine * dx - turn.cosine * dy;
+                    let to_y = turn.cosine * dx - turn.sine * dy;
+                    let start = positions.start[b] as usize;
+                    let mut shares = [[[0.0; L]; 2]; 2];
+                    for l in 0..L {
+                        let along_x = (1.0 - fy) * (top[1][l] - top[0][l]) + fy * (bottom[1][l] - bottom[0][l]);
+                        let along_y = (1.0 - fx) * (bottom[0][l] - top[0][l]) + fx * (bottom[1][l] - top[1][l]);
+                        sums_x[l] += g[l] * along_x * to_x;
+                        sums_y[l] += g[l] * along_y * to_y;
+                        let (above, below) = (weight * (1.0 - fy) * g[l], weight * fy * g[l]);
+                        shares[0][0][l] = (1.0 - fx) * above;
+                        shares[0][1][l] = fx * above;
+                        shares[1][0][l] = (1.0 - fx) * below;
+                        shares[1][1][l] = fx * below;
+                    }
+                    for (row, shares) in shares.iter().enumerate() {
+                        let pair = &mut gradients[start + row * turn.stride..][..2];
+                        for l in 0..L {
+                            pair[0][l] += shares[0][l];
+                            pair[1][l] += shares[1][l];
+                        }
+                    }
+                }
+            }
+            for l in 0..L {
+                total += f64::from(sums_x[l] + sums_y[l]);
+            }
+        }
+        let plane = image.plane();
+        for (y, row) in gradients.chunks_exact(turn.stride).skip(RING).take(image.height).enumerate() {
+            for channel in 0..channels::<L>() {
+                let grad = &mut grad[channel * plane + y * image.width..][..image.width];
+                for (grad, pixel) in grad.iter_mut().zip(&row[RING..]) {
+                    *grad += pixel[channel];
+                }
+            }
+        }
+        (total * core::f64::consts::PI / 180.0) as f32
+    }
 }
 
 /// The rotation of one image.
