@@ -1,6 +1,6 @@
 //! One source, several instruction sets, chosen at run time.
 //!
-//! A kernel is written once as a plain loop inside [`versions!`]; the compiler vectorises it for every instruction set
+//! A kernel is written once as a plain loop inside `versions!`; the compiler vectorises it for every instruction set
 //! listed there, and the first call finds out which of them this processor has. Kernels never fuse a multiplication
 //! with an addition and sum in a fixed order, so all versions return the same bits.
 
