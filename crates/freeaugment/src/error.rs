@@ -1,5 +1,7 @@
 use thiserror::Error;
 
+use crate::image::Shape;
+
 /// What can be wrong with the arguments of this crate's functions. (What can be wrong with a policy file is
 /// [`FileError`](crate::FileError).)
 #[derive(Debug, Error, PartialEq)]
@@ -29,6 +31,14 @@ pub enum Error {
         height: usize,
         /// Columns.
         width: usize,
+    },
+    /// Two batches that must have the same shape do not.
+    #[error("the batch of results is {found}, but the images are {expected}")]
+    OtherShape {
+        /// The shape it must have.
+        expected: Shape,
+        /// The shape it has.
+        found: Shape,
     },
     /// A pixel that is not a number in [0, 1].
     #[error("value {index} of image {image} is {value}, but pixels lie in 0..=1")]

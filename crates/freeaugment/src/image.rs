@@ -1,5 +1,7 @@
 //! Batches of images: f32, planar, in [0, 1].
 
+use std::fmt;
+
 use crate::error::{Error, check_length};
 
 /// The shape of a batch: `[batch, channel, height, width]`.
@@ -34,6 +36,13 @@ impl Shape {
             .flatten()
             .filter(|&len| len <= isize::MAX as usize / size_of::<f32>());
         len.ok_or(Error::Shape { count, channels, height, width })
+    }
+}
+
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { count, channels, height, width } = self;
+        write!(f, "[{count}, {channels}, {height}, {width}]")
     }
 }
 

@@ -5,8 +5,8 @@ use rayon::prelude::*;
 use super::Policy;
 use super::config::DepthKind;
 use super::sample::{ImageSample, Sample};
-use crate::error::{Error, check_length};
-use crate::image::{Image, Images, Shape};
+use crate::error::Error;
+use crate::image::{Image, Images};
 use crate::work::{Scratch, Work, grown, with_work};
 
 impl Policy {
@@ -22,10 +22,8 @@ impl Policy {
         let shape = images.shape();
         self.check_sample(sample, shape.count)?;
         if out.shape() != shape {
-            let Shape { count, channels, height, width } = out.shape();
-            return Err(Error::Shape { count, channels, height, width });
+            return Err(Error::OtherShape { expected: shape, found: out.shape() });
         }
-        check_length("the batch of results", out.as_slice().len(), images.as_slice().len())?;
         let size = shape.image();
         (out.as_mut_slice().par_chunks_exact_mut(size), images.as_slice().par_chunks_exact(size))
             .into_par_iter()
