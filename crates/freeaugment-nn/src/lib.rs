@@ -24,8 +24,6 @@
 //! # }
 //! ```
 
-#![allow(clippy::doc_markdown, reason = "PyTorch, ResNet and torchvision are names, not code")]
-
 mod accelerator;
 mod classifier;
 mod cpu;

@@ -3,17 +3,28 @@
 //! `cargo run --release -p freeaugment --example augment [PICTURE.png]` writes `policy.json` (the policy),
 //! `augmented.png` (64 samples of it) and `transformations.png` (each transformation from its lowest magnitude to its
 //! highest) into the folder it is called in, and prints the policy. Without a picture it draws one.
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, clippy::print_stderr)]
 
 use std::error::Error;
 use std::f32::consts::TAU;
+use std::process::ExitCode;
 
 use freeaugment::{Images, PolicyConfig, Shape, Transformation};
 
 const SIZE: usize = 64;
 const GAP: usize = 4;
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("augment: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
     let shape = Shape { count: 1, channels: 3, height: SIZE, width: SIZE };
     let picture = match std::env::args().nth(1) {
         Some(path) => {
