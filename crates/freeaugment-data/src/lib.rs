@@ -1,0 +1,9 @@
+//! Data sets, from files on disk to batches that a policy and a network take.
+
+mod dataset;
+mod error;
+mod picture;
+
+pub use dataset::{Dataset, Kind, Scan, Scanned, Source, Splits, Unreadable};
+pub use error::Error;
+pub use picture::Picture;
