@@ -85,22 +85,29 @@ const FINE: usize = 4;
 const DRAWING: Purpose = Purpose::named("synthetic/drawing");
 const PLANTING: Purpose = Purpose::named("synthetic/plant");
 
-/// The classes: a name, and whether a point of the square [-1, 1] × [-1, 1] (x right, y down) is ink.
+/// The classes: a name, and whether a point of the square [-1, 1] × [-1, 1] (x right, y down) is ink. Most of them come
+/// in pairs that differ in an angle alone, so that a shear is no substitute for a rotation.
 type Ink = fn(f32, f32) -> bool;
 const CLASSES: [(&str, Ink); 10] = [
-    ("arrow", |x, y| (y <= 0.0 && x.abs() <= 0.75 * (y + 0.8)) || (x.abs() <= 0.22 && (0.0..=0.8).contains(&y))),
-    ("bars", |x, y| x.abs() <= 0.8 && y.abs() <= 0.8 && ((y + 0.8) * 3.2) as i32 % 2 == 0),
-    ("checks", |x, y| {
-        x.abs() <= 0.8 && y.abs() <= 0.8 && (((x + 0.8) * 2.5) as i32 + ((y + 0.8) * 2.5) as i32) % 2 == 0
-    }),
-    ("cross", |x, y| x.abs().max(y.abs()) <= 0.8 && x.abs().min(y.abs()) <= 0.22),
-    ("disc", |x, y| x * x + y * y <= 0.5),
+    ("square", |x, y| x.abs().max(y.abs()) <= 0.6),
+    ("rhomboid", |x, y| y.abs() <= 0.6 && (x + LEAN * y).abs() <= 0.6),
+    ("cross", |x, y| x.abs().max(y.abs()) <= 0.8 && x.abs().min(y.abs()) <= 0.2),
+    ("skew cross", |x, y| y.abs() <= 0.8 && (x + LEAN * y).abs() <= 0.8 && (x + LEAN * y).abs().min(y.abs()) <= 0.2),
     ("ell", |x, y| x.abs() <= 0.6 && y.abs() <= 0.8 && (x <= -0.2 || y >= 0.4)),
+    ("skew ell", |x, y| (x + LEAN * y).abs() <= 0.6 && y.abs() <= 0.8 && (x + LEAN * y <= -0.2 || y >= 0.4)),
+    ("checks", |x, y| x.abs().max(y.abs()) <= 0.8 && (stripe(x, 0.4) != stripe(y, 0.4))),
+    ("bars", |x, y| x.abs().max(y.abs()) <= 0.8 && stripe(y, 0.32)),
     ("ring", |x, y| (0.25..=0.6).contains(&(x * x + y * y))),
-    ("square", |x, y| x.abs().max(y.abs()) <= 0.62),
-    ("tee", |x, y| x.abs() <= 0.7 && y.abs() <= 0.8 && (x.abs() <= 0.2 || y <= -0.4)),
     ("triangle", |x, y| y <= 0.6 && x.abs() <= 0.55 * (y + 0.75)),
 ];
+
+/// How far a leaning class leans.
+const LEAN: f32 = 0.6;
+
+/// Whether a point lies on an odd stripe of this width; a stripe begins at the edge of the drawing.
+fn stripe(at: f32, width: f32) -> bool {
+    ((at + 0.8) / width) as i32 % 2 == 0
+}
 
 impl Synthetic {
     /// The data set, drawn when it is read.
@@ -141,8 +148,8 @@ impl Synthetic {
         // Small differences of place and size, so that no two drawings are the same.
         let (scale, x0, y0) = (next(0.72, 0.9), next(-0.08, 0.08), next(-0.08, 0.08));
         // Ink and ground differ in lightness, either way round, and each has a tint.
-        let lightness = next(0.42, 0.58);
-        let contrast = next(0.16, 0.26) * if next(0.0, 1.0) < 0.5 { -1.0 } else { 1.0 };
+        let lightness = next(0.4, 0.6);
+        let contrast = next(0.1, 0.22) * if next(0.0, 1.0) < 0.5 { -1.0 } else { 1.0 };
         let ink_tint = [(); 3].map(|()| next(-0.1, 0.1));
         let ground_tint = [(); 3].map(|()| next(-0.1, 0.1));
         // The ground is a slope in some direction with a wave across it.
@@ -168,7 +175,7 @@ impl Synthetic {
                     let paper = lightness - contrast + ground_tint[channel] + ground;
                     let paint = lightness + contrast + ink_tint[channel];
                     let value = &mut data[(channel * SIZE + y) * SIZE + x];
-                    *value = (paper + alpha * (paint - paper) + 0.02 * *value).clamp(0.0, 1.0);
+                    *value = (paper + alpha * (paint - paper) + 0.07 * *value).clamp(0.0, 1.0);
                 }
             }
         }
