@@ -1,0 +1,137 @@
+//! What can be typed.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::flags::SettingFlags;
+
+const EXAMPLES: &str = "\
+Examples:
+  freeaugment search                          on built-in drawings, to see what it does: a few minutes
+  freeaugment search --data photos/           on your own images: photos/CLASS/… or photos/{train,val,test}/CLASS/…
+  freeaugment search --data photos/ --dry-run what would be done, and how long it would take
+  freeaugment data photos/                    what is recognised there
+  freeaugment resume runs/search-1            goes on after an interruption, bit for bit
+  freeaugment show runs/search-1              the policy as people want to read it
+
+Exit codes:
+  0    done
+  1    something unforeseen
+  2    arguments that cannot be understood
+  3    a configuration that cannot be
+  4    data, or a policy file, that cannot be used
+  5    the run folder: it exists, is in use, is no run, or its checkpoint belongs to something else
+  6    the file system: no space, no permission
+  7    the training diverged
+  130  interrupted; what was done is saved";
+
+const SEARCH_HELP: &str = "\
+Learns a policy: how many transformations to apply, which, in what order and how strongly.
+
+Without --data it searches on built-in drawings whose right policy is known, and shows what it found beside it. All that \
+is learned is written into a run folder; the policy is its policy.json.
+
+Settings come from a preset, a TOML file over it and flags over both. Every setting below is also a key of that file, \
+with _ for -. What neither says is decided by the preset:
+  drawings     the built-in drawings (the default without --data)
+  quick        what a CPU does in reasonable time (the default with --data)
+  cifar10, cifar100, imagenet100, domainnet
+               the paper's settings; they want a GPU or patience";
+
+const SEARCH_EXAMPLES: &str = "\
+Examples:
+  freeaugment search
+  freeaugment search --plant Invert --seed 1
+  freeaugment search --data photos/ --size 64 --epochs 40 --out runs/photos
+  freeaugment search --data cifar-10/ --preset cifar10 --config mine.toml --dry-run
+
+Ctrl-C finishes the step and saves; `freeaugment resume RUN` goes on. A second Ctrl-C ends the program at once.";
+
+/// Learns which augmentations your images and your network want: how many, which, in what order and how strongly.
+#[derive(Debug, Parser)]
+#[command(name = "freeaugment", version, after_long_help = EXAMPLES, max_term_width = 110)]
+#[command(disable_help_subcommand = true)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Learn a policy
+    #[command(long_about = SEARCH_HELP, after_long_help = SEARCH_EXAMPLES)]
+    Search(Box<SearchArguments>),
+    /// Go on with a search that was interrupted
+    Resume(ResumeArguments),
+    /// Show what a policy does
+    Show(ShowArguments),
+    /// Show what is recognised in a folder of images
+    Data(DataArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SearchArguments {
+    /// The preset: settings with a name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) preset: Option<String>,
+    /// A TOML file of settings, over the preset and under the flags; it may name the preset
+    #[arg(long, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+    /// The folder of the run; it must not exist or be empty [default: the next free runs/search-N]
+    #[arg(long, value_name = "RUN")]
+    pub(crate) out: Option<PathBuf>,
+    /// Tell the plan and, after timing a few steps, how long it will take; write nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) manner: Manner,
+    #[command(flatten)]
+    pub(crate) settings: SettingFlags,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ResumeArguments {
+    /// The folder of the run
+    pub(crate) run: PathBuf,
+    #[command(flatten)]
+    pub(crate) manner: Manner,
+}
+
+/// How a search is carried out, whatever it is; nothing of this changes its result.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Manner {
+    /// Threads that compute; the result does not depend on them [default: as many as there are cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+    /// Say nothing but errors
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// Print one JSON object per epoch and one for the outcome, and no tables
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArguments {
+    /// A policy file, or the folder of a run
+    pub(crate) policy: PathBuf,
+    /// Every number of every layer
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) full: bool,
+    /// Print one JSON object and no tables
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DataArguments {
+    /// A folder or file with images; the built-in drawings where there is none
+    pub(crate) folder: Option<PathBuf>,
+    /// All classes, however many there are
+    #[arg(long)]
+    pub(crate) full: bool,
+    /// Print one JSON object and no tables
+    #[arg(long)]
+    pub(crate) json: bool,
+}

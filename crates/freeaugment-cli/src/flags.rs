@@ -1,0 +1,70 @@
+//! Every setting as a flag.
+
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
+use freeaugment_search::{FIELDS, Field, Kind};
+use toml::{Table, Value};
+
+/// The settings that were given as flags. The flags are not written down here: they follow from the list of settings.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SettingFlags(pub(crate) Table);
+
+/// Those that the short help shows too.
+const COMMON: [&str; 6] = ["data", "network", "device", "epochs", "batch", "seed"];
+
+fn flag(field: &Field) -> Arg {
+    let arg = Arg::new(field.name)
+        .long(field.name.replace('_', "-"))
+        .help(field.help.trim())
+        .help_heading(format!("{} settings", field.group))
+        .hide_short_help(!COMMON.contains(&field.name));
+    match field.kind {
+        Kind::Switch => arg
+            .value_name("true|false")
+            .num_args(0..=1)
+            .default_missing_value("true")
+            .value_parser(value_parser!(bool))
+            .hide_possible_values(true),
+        Kind::Whole => arg.value_name("N").value_parser(value_parser!(i64).range(0..)),
+        Kind::Number => arg.value_name("X").value_parser(value_parser!(f64)).allow_negative_numbers(true),
+        Kind::Text => arg.value_name("TEXT"),
+        Kind::List => arg.value_name("A,B…").value_delimiter(',').action(ArgAction::Append),
+        Kind::Choice(words) => arg.value_name("WORD").value_parser(PossibleValuesParser::new(words)),
+    }
+}
+
+fn value(field: &Field, matches: &ArgMatches) -> Option<Value> {
+    let name = field.name;
+    match field.kind {
+        Kind::Switch => matches.get_one::<bool>(name).copied().map(Value::Boolean),
+        Kind::Whole => matches.get_one::<i64>(name).copied().map(Value::Integer),
+        Kind::Number => matches.get_one::<f64>(name).copied().map(Value::Float),
+        Kind::Text | Kind::Choice(_) => matches.get_one::<String>(name).cloned().map(Value::String),
+        Kind::List => matches.get_many::<String>(name).map(|values| {
+            // An empty text is an empty list.
+            Value::Array(values.filter(|value| !value.is_empty()).cloned().map(Value::String).collect())
+        }),
+    }
+}
+
+impl Args for SettingFlags {
+    fn augment_args(command: Command) -> Command {
+        command.args(FIELDS.iter().map(flag))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for SettingFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        let given = FIELDS.iter().filter_map(|field| Some((field.name.to_owned(), value(field, matches)?)));
+        Ok(Self(given.collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        self.0.extend(Self::from_arg_matches(matches)?.0);
+        Ok(())
+    }
+}

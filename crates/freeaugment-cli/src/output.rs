@@ -1,0 +1,50 @@
+//! Results go to stdout, talk goes to stderr.
+
+use std::io::{self, ErrorKind, Write as _};
+use std::path::Path;
+
+use serde::Serialize;
+
+/// Prints a result. That nobody reads on is no error: what was learned is in files.
+pub(crate) fn print(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    match writeln!(stdout, "{text}").and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+/// Prints a result as one line of JSON.
+pub(crate) fn print_json(value: &impl Serialize) -> io::Result<()> {
+    print(&serde_json::to_string(value).expect("results are plain values"))
+}
+
+/// Says something to whoever is there. Nobody being there is no error.
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// A command of this program, as it can be typed where this one was.
+pub(crate) fn command(name: &str, path: &Path) -> String {
+    // `cargo run` says so to what it runs; whoever uses it may have installed nothing.
+    let program = if std::env::var_os("CARGO").is_some() { "cargo run --release --" } else { "freeaugment" };
+    format!("{program} {name} {}", quoted(path))
+}
+
+/// A path as a shell wants it.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+=:@%,\\".contains(letter);
+    if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_quoted_where_a_shell_would_misread_them() {
+        assert_eq!(quoted(Path::new("runs/search-1")), "runs/search-1");
+        assert_eq!(quoted(Path::new("my runs/it's")), r"'my runs/it'\''s'");
+    }
+}

@@ -1,0 +1,170 @@
+//! How far things are: a bar on a terminal, a line per epoch elsewhere, nothing for those who want quiet.
+
+use std::io::{self, IsTerminal as _};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use freeaugment_search::{Epoch, Observer, ReadProgress, Search, Step};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use crate::arguments::Manner;
+use crate::output;
+use crate::table::{duration, percent};
+
+/// Reading that takes less is not worth a bar.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A bar that shows itself only on a terminal.
+pub(crate) fn bar(length: u64, unit: &str, quiet: bool) -> ProgressBar {
+    let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    let template = format!("{{bar:20}} {{pos}}/{{len}} {unit}, {{eta}} left  {{wide_msg}}");
+    let style = ProgressStyle::with_template(&template).expect("the template is right").progress_chars("█▌░");
+    ProgressBar::with_draw_target(Some(length), target).with_style(style)
+}
+
+/// Whether lines take the place of bars.
+pub(crate) fn in_lines(quiet: bool) -> bool {
+    !quiet && !io::stderr().is_terminal()
+}
+
+/// Reading images.
+pub(crate) struct Reading {
+    bar: ProgressBar,
+    began: Instant,
+    quiet: bool,
+    shown: AtomicBool,
+}
+
+impl Reading {
+    pub(crate) fn new(quiet: bool) -> Self {
+        let bar = bar(0, "images read", true);
+        Self { bar, began: Instant::now(), quiet, shown: AtomicBool::new(quiet) }
+    }
+}
+
+impl ReadProgress for Reading {
+    fn begin(&self, images: usize) {
+        self.bar.set_length(images as u64);
+    }
+
+    fn advance(&self) {
+        self.bar.inc(1);
+        if self.began.elapsed() >= PATIENCE && !self.shown.swap(true, Ordering::Relaxed) {
+            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            if in_lines(self.quiet) {
+                output::say(&format!("reading {} images", self.bar.length().unwrap_or(0)));
+            }
+        }
+    }
+}
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// The steps of a search.
+pub(crate) struct Steps {
+    bar: ProgressBar,
+    json: bool,
+    in_lines: bool,
+    began: Instant,
+    /// Steps that were done before this began.
+    before: u64,
+    training: Recent,
+    validation: Recent,
+    /// The first result that could not be printed.
+    failure: Option<io::Error>,
+}
+
+/// Loss and accuracy of the last steps: single batches jump too much to be read.
+#[derive(Default)]
+struct Recent(Option<(f64, f64)>);
+
+impl Recent {
+    fn add(&mut self, (loss, accuracy): (f64, f64)) {
+        let mix = |old: f64, new: f64| 0.9 * old + 0.1 * new;
+        let mixed = self.0.map(|old| (mix(old.0, loss), mix(old.1, accuracy)));
+        self.0 = Some(mixed.unwrap_or((loss, accuracy)));
+    }
+
+    fn shown(&self, name: &str) -> String {
+        let text = |(loss, accuracy)| format!("{name} loss {loss:.3}, {}  ", percent(accuracy));
+        self.0.map(text).unwrap_or_default()
+    }
+}
+
+impl Steps {
+    pub(crate) fn new(search: &Search, manner: Manner) -> Self {
+        let bar = bar(search.steps_total(), "steps", manner.quiet);
+        bar.set_position(search.steps_done());
+        bar.reset_eta();
+        Self {
+            bar,
+            json: manner.json,
+            in_lines: in_lines(manner.quiet),
+            began: Instant::now(),
+            before: search.steps_done(),
+            training: Recent::default(),
+            validation: Recent::default(),
+            failure: None,
+        }
+    }
+
+    /// Takes the bar away. Fails if a result could not be printed.
+    pub(crate) fn end(self) -> io::Result<()> {
+        self.bar.finish_and_clear();
+        self.failure.map_or(Ok(()), Err)
+    }
+
+    fn seconds_left(&self, search: &Search) -> f64 {
+        let done = search.steps_done();
+        let each = self.began.elapsed().as_secs_f64() / done.saturating_sub(self.before).max(1) as f64;
+        each * (search.steps_total() - done) as f64
+    }
+}
+
+impl Observer for Steps {
+    fn step(&mut self, search: &Search, step: &Step) {
+        self.training.add((step.loss, step.accuracy));
+        if let Some(validation) = step.validation {
+            self.validation.add(validation);
+        }
+        let epoch = format!("epoch {}/{}  ", step.epoch + 1, search.settings().epochs);
+        let (training, validation) = (self.training.shown("training"), self.validation.shown("validation"));
+        self.bar.set_message(epoch + &training + &validation);
+        self.bar.set_position(search.steps_done());
+    }
+
+    fn epoch(&mut self, search: &Search, epoch: &Epoch) {
+        if self.json
+            && let Err(error) = self.bar.suspend(|| output::print_json(epoch))
+        {
+            self.failure.get_or_insert(error);
+        }
+        if self.in_lines {
+            let left = duration(self.seconds_left(search));
+            output::say(&format!("{}; {left} left", line(epoch, search.settings().epochs)));
+        }
+    }
+}
+
+/// An epoch in one line.
+fn line(epoch: &Epoch, epochs: u64) -> String {
+    let mut text = format!(
+        "epoch {} of {epochs}: training loss {:.3}, accuracy {}",
+        epoch.epoch,
+        epoch.loss,
+        percent(epoch.accuracy)
+    );
+    for (name, loss, accuracy) in [
+        ("validation", epoch.validation_loss, epoch.validation_accuracy),
+        ("all validation images", epoch.evaluation_loss, epoch.evaluation_accuracy),
+    ] {
+        if let (Some(loss), Some(accuracy)) = (loss, accuracy) {
+            text += &format!("; {name} {loss:.3}, {}", percent(accuracy));
+        }
+    }
+    text + &format!("; {}", duration(epoch.seconds.total() + epoch.evaluation_seconds))
+}

@@ -1,0 +1,122 @@
+//! Does the policy help? Fresh classifiers trained without one, with the initial and with the learned one.
+
+use std::fmt;
+
+use freeaugment::Policy;
+use freeaugment_search::{Error, Run, Search, Settings, evaluate, train};
+use serde::{Deserialize, Serialize};
+
+use crate::interrupt;
+use crate::output;
+use crate::progress;
+use crate::table::{Table, percent};
+
+/// The file of the run in which finished classifiers are written down.
+const FILE: &str = "proof.json";
+
+/// What was measured so far.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Proof {
+    epochs: u64,
+    test_images: usize,
+    classifiers: Vec<Judged>,
+}
+
+/// A classifier on the test images.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Judged {
+    policy: Trained,
+    accuracy: f64,
+    loss: f64,
+}
+
+/// What a classifier was trained with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Trained {
+    WithoutPolicy,
+    InitialPolicy,
+    LearnedPolicy,
+}
+
+impl Trained {
+    const ALL: [Self; 3] = [Self::WithoutPolicy, Self::InitialPolicy, Self::LearnedPolicy];
+
+    fn shown(self) -> &'static str {
+        match self {
+            Self::WithoutPolicy => "without a policy",
+            Self::InitialPolicy => "with the initial policy",
+            Self::LearnedPolicy => "with the learned policy",
+        }
+    }
+}
+
+/// Whether settings and data ask for a proof.
+pub(crate) fn is_wanted(search: &Search) -> bool {
+    search.settings().proof_epochs > 0 && !search.plan().test.is_empty()
+}
+
+/// How many classifiers a proof trains.
+pub(crate) const CLASSIFIERS: usize = Trained::ALL.len();
+
+/// Trains and judges the classifiers that are not written down yet. None if someone stopped it.
+pub(crate) fn prove(search: &Search, run: &Run, quiet: bool) -> Result<Option<Proof>, Error> {
+    let settings = search.settings();
+    let plan = search.plan();
+    let empty = Proof { epochs: settings.proof_epochs, test_images: plan.test.len(), classifiers: Vec::new() };
+    let mut proof = read(run).filter(|found| (found.epochs, found.test_images) == (empty.epochs, empty.test_images)).unwrap_or(empty);
+    let is_done = |proof: &Proof, policy| proof.classifiers.iter().any(|judged| judged.policy == policy);
+    let left: Vec<Trained> = Trained::ALL.into_iter().filter(|&policy| !is_done(&proof, policy)).collect();
+    let steps = settings.proof_epochs * plan.steps;
+    let bar = progress::bar(left.len() as u64 * steps, "steps", quiet);
+    for kind in left {
+        let about = format!("a fresh classifier trained {}", kind.shown());
+        bar.set_message(about.clone());
+        if progress::in_lines(quiet) {
+            output::say(&about);
+        }
+        let policy = policy(kind, settings, search.policy())?;
+        let mut step = || {
+            bar.inc(1);
+            if interrupt::is_wanted() { Err(Error::Stopped) } else { Ok(()) }
+        };
+        let classifier = match train(settings, plan, policy.as_ref(), settings.proof_epochs, &mut step) {
+            Ok(classifier) => classifier,
+            Err(Error::Stopped) => {
+                bar.finish_and_clear();
+                return Ok(None);
+            }
+            Err(error) => return Err(error),
+        };
+        let score = evaluate(&classifier, plan, &plan.test, settings.batch)?;
+        proof.classifiers.push(Judged { policy: kind, accuracy: score.accuracy, loss: score.loss });
+        let text = serde_json::to_string_pretty(&proof).expect("plain values");
+        run.write(FILE, format!("{text}\n").as_bytes())?;
+    }
+    bar.finish_and_clear();
+    Ok(Some(proof))
+}
+
+fn policy(kind: Trained, settings: &Settings, learned: &Policy) -> Result<Option<Policy>, Error> {
+    match kind {
+        Trained::WithoutPolicy => Ok(None),
+        Trained::InitialPolicy => Ok(Some(settings.policy_config()?.init()?)),
+        Trained::LearnedPolicy => Ok(Some(learned.clone())),
+    }
+}
+
+/// What an earlier process wrote down; a file that cannot be read is as good as none.
+fn read(run: &Run) -> Option<Proof> {
+    serde_json::from_slice(&run.read(FILE)?).ok()
+}
+
+impl fmt::Display for Proof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut table = Table::new("<>");
+        for judged in &self.classifiers {
+            table.row([judged.policy.shown().to_owned(), percent(judged.accuracy)]);
+        }
+        let (images, epochs) = (self.test_images, self.epochs);
+        write!(f, "test accuracy of fresh classifiers ({images} images, {epochs} epochs)\n{table}")
+    }
+}

@@ -1,0 +1,24 @@
+//! `freeaugment resume`
+
+use freeaugment_search::{Run, Search};
+
+use crate::arguments::ResumeArguments;
+use crate::exit::{Ending, Failure};
+use crate::interrupt;
+use crate::output;
+use crate::work;
+
+pub(crate) fn run(arguments: &ResumeArguments) -> Result<Ending, Failure> {
+    let manner = arguments.manner;
+    work::use_threads(manner.threads)?;
+    interrupt::listen(manner.quiet)?;
+    let (run, settings) = Run::open(&arguments.run)?;
+    let plan = work::plan(&settings, manner.quiet)?;
+    let mut search = Search::new(settings, plan)?;
+    run.restore(&mut search)?;
+    if !manner.quiet && search.steps_done() < search.steps_total() {
+        let (done, total) = (search.steps_done(), search.steps_total());
+        output::say(&format!("{}: going on after step {done} of {total}", run.folder().display()));
+    }
+    work::carry_out(search, &run, manner)
+}
