@@ -3,7 +3,9 @@
 mod dataset;
 mod error;
 mod picture;
+mod reader;
 
 pub use dataset::{Dataset, Kind, Scan, Scanned, Source, Splits, Unreadable};
 pub use error::Error;
 pub use picture::Picture;
+pub use reader::open;
