@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::listing::{Folder, name};
+use super::listing::{Folder, folder_of, name};
 use super::packed;
 use super::records::{Layout, Records};
 use crate::dataset::{Dataset, Kind, Splits};
@@ -44,8 +44,7 @@ pub(super) fn open(folder: &Folder) -> Result<Option<Dataset>, Error> {
 /// Lists the data set that a file of images belongs to, or says that it is none.
 pub(super) fn open_file(path: &Path) -> Result<Option<Dataset>, Error> {
     let Some(part) = Part::of(path) else { return Ok(None) };
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    open_family(&Folder::list(parent)?, &part.family()).map(Some)
+    open_family(&Folder::list(folder_of(path))?, &part.family()).map(Some)
 }
 
 /// One file of images: `train-images-idx3-ubyte`.
@@ -104,8 +103,7 @@ fn open_family(folder: &Folder, family: &str) -> Result<Dataset, Error> {
     let mut labels = read_labels(train, folder, pixels.len() / layout.len())?;
     let mut records = Records::new(layout);
     records.begin(&train.path);
-    records.extend(&pixels);
-    drop(pixels);
+    records.extend(pixels);
     let (count, mut test) = (records.count(), None);
     if let Some(part) = parts.iter().find(|part| !part.is_train()) {
         let (pixels, own) = read_images(&part.path)?;
@@ -119,7 +117,7 @@ fn open_family(folder: &Folder, family: &str) -> Result<Dataset, Error> {
         }
         labels.extend(read_labels(part, folder, pixels.len() / layout.len())?);
         records.begin(&part.path);
-        records.extend(&pixels);
+        records.extend(pixels);
         test = Some((count..records.count()).collect());
     }
     let classes = labels.iter().max().map_or(0, |&largest| largest + 1);

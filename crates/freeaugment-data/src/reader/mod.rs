@@ -1,13 +1,17 @@
 //! From a path to a data set: what it is, is told from what it holds.
 
 mod cifar;
-mod cifar_names;
 mod decode;
+mod domainnet;
 mod folder;
 mod idx;
 mod image_files;
 mod listing;
+mod npz;
+mod numpy;
 mod packed;
+mod pickle;
+mod quickdraw;
 mod records;
 
 use std::fs;
@@ -21,7 +25,7 @@ use listing::Folder;
 const DEEPEST: usize = 3;
 
 /// Recognises and lists the data at a path: a folder, or a file where one file names a data set (an IDX file
-/// of images).
+/// of images, a list file of DomainNet).
 ///
 /// Listing reads labels and names. Images that are files of their own are decoded only when they are asked for.
 pub fn open(path: impl AsRef<Path>) -> Result<Dataset, Error> {
@@ -51,15 +55,19 @@ fn open_folder(path: &Path, deepest: usize) -> Result<Dataset, Error> {
 
 /// What is recognised by the names of its files, here or in the folder its archive unpacks to.
 fn open_packed(folder: &Folder) -> Result<Option<Dataset>, Error> {
-    if let Some(dataset) = cifar::open(folder)? {
-        return Ok(Some(dataset));
+    for open in [cifar::open, idx::open, quickdraw::open, domainnet::open] {
+        if let Some(dataset) = open(folder)? {
+            return Ok(Some(dataset));
+        }
     }
-    idx::open(folder)
+    Ok(None)
 }
 
 fn open_file(path: &Path) -> Result<Dataset, Error> {
-    if let Some(dataset) = idx::open_file(path)? {
-        return Ok(dataset);
+    for open in [idx::open_file, domainnet::open_file] {
+        if let Some(dataset) = open(path)? {
+            return Ok(dataset);
+        }
     }
     Err(Error::bad_file(path, "is a file: give the folder that holds the data set"))
 }

@@ -46,8 +46,12 @@ impl Records {
     }
 
     /// Adds whole images.
-    pub(super) fn extend(&mut self, pixels: &[u8]) {
-        self.pixels.extend_from_slice(pixels);
+    pub(super) fn extend(&mut self, pixels: Vec<u8>) {
+        if self.pixels.is_empty() {
+            self.pixels = pixels;
+        } else {
+            self.pixels.extend(pixels);
+        }
     }
 }
 
