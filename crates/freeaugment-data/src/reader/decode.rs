@@ -56,8 +56,9 @@ fn decode(bytes: &[u8]) -> Result<Picture, String> {
         return Err("the JPEG data is cut short: there is no end marker".to_owned());
     }
     let mut decoder = decoder(bytes)?;
-    if decoder.total_bytes() > MOST_BYTES {
-        let (width, height) = decoder.dimensions();
+    let (width, height) = decoder.dimensions();
+    let decoded = u64::from(width) * u64::from(height) * 3;
+    if decoder.total_bytes().max(decoded) > MOST_BYTES {
         return Err(format!(
             "{width} × {height} pixels do not fit the {MOST_BYTES} bytes allowed for one image"
         ));

@@ -185,13 +185,14 @@ fn read<const DIMENSIONS: usize>(path: &Path) -> Result<([u32; DIMENSIONS], Vec<
         .ok_or_else(|| {
             bad(format!("its header claims {sizes:?} values, more than the {MOST_BYTES} allowed"))
         })?;
+    let mut bytes = Vec::new();
     if !packed::is_packed(path) {
         let found = fs::metadata(path).map_err(Error::io(path))?.len().saturating_sub(header_length as u64);
         if found != expected {
             return Err(bad(wrong_length(found, expected)));
         }
+        bytes.reserve_exact(expected as usize + 1);
     }
-    let mut bytes = Vec::new();
     // One more than expected, so that too many are noticed and the checksum of a packed file is reached.
     reader.take(expected + 1).read_to_end(&mut bytes).map_err(packed::failed(path))?;
     if bytes.len() as u64 != expected {

@@ -12,6 +12,7 @@ mod numpy;
 mod packed;
 mod pickle;
 mod quickdraw;
+mod quote;
 mod records;
 
 use std::fs;

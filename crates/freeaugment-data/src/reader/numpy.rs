@@ -1,6 +1,7 @@
 //! Arrays of NumPy, from pickles and from `.npy` files.
 
 use super::pickle::{self, Value};
+use super::quote::quote;
 
 /// An array in C order: the last index runs fastest.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,7 +35,7 @@ struct Type {
 impl Type {
     /// From `<i8`, or from `i8` with the order told apart.
     fn parse(text: &str, order: Option<&str>) -> Result<Self, String> {
-        let unknown = || format!("arrays of type `{}` are not supported", text.escape_debug());
+        let unknown = || format!("arrays of type {} are not supported", quote(text));
         let bare = text.trim_start_matches(['<', '>', '|', '=']);
         let kind = bare.chars().next().ok_or_else(unknown)?;
         let digits = &bare[kind.len_utf8()..];
@@ -156,12 +157,7 @@ impl Array {
         let length = length.iter().rev().fold(0_usize, |number, &byte| number << 8 | usize::from(byte));
         let (header, contents) = rest.split_at_checked(length).ok_or_else(cut)?;
         let header = String::from_utf8_lossy(header);
-        let bad = || {
-            format!(
-                "a bad .npy header: `{}`",
-                header.trim().chars().take(100).collect::<String>().escape_debug()
-            )
-        };
+        let bad = || format!("a bad .npy header: {}", quote(&header));
         let after = |key: &str| header.split_once(key).map(|(_, after)| after.trim_start_matches([' ', ':']));
 
         let of = after("'descr'")
@@ -241,4 +237,75 @@ fn in_c_order(shape: &[usize], size: usize, raw: &[u8]) -> Vec<u8> {
         }
     }
     ordered
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PICKLES: [&[u8]; 6] = [
+        include_bytes!("../../tests/fixtures/numpy_0.pickle"),
+        include_bytes!("../../tests/fixtures/numpy_1.pickle"),
+        include_bytes!("../../tests/fixtures/numpy_2.pickle"),
+        include_bytes!("../../tests/fixtures/numpy_3.pickle"),
+        include_bytes!("../../tests/fixtures/numpy_4.pickle"),
+        include_bytes!("../../tests/fixtures/numpy_5.pickle"),
+    ];
+
+    #[test]
+    fn arrays_are_the_same_in_every_protocol() {
+        for bytes in PICKLES {
+            let value = pickle::parse(bytes).expect("the fixture is sound");
+            let array = |key: &str| {
+                Array::from_pickle(value.get(key).expect("the entry is there")).expect("the array is sound")
+            };
+            let expected = |shape: &[usize], elements| Array { shape: shape.to_vec(), elements };
+            assert_eq!(array("numbers"), expected(&[2, 2], Elements::Integers(vec![1, -2, 3, 4])));
+            assert_eq!(array("floats"), expected(&[2], Elements::Floats(vec![0.5, -2.0])));
+            assert_eq!(array("bytes"), expected(&[2, 3], Elements::Bytes(vec![1, 2, 3, 4, 5, 6])));
+            assert_eq!(array("turned"), array("bytes"));
+            assert_eq!(array("names"), expected(&[2], Elements::Texts(vec!["a".into(), "bc".into()])));
+            assert_eq!(value.get("labels").and_then(integers), Some(vec![7, 8, 1]));
+            assert_eq!(value.get("nothing"), Some(&Value::Bytes((&[]).into())));
+        }
+    }
+
+    fn npy(header: &str, contents: &[u8]) -> Vec<u8> {
+        let length = (header.len() as u16).to_le_bytes();
+        [b"\x93NUMPY\x01\x00", &length[..], header.as_bytes(), contents].concat()
+    }
+
+    #[test]
+    fn files_of_arrays_are_read() {
+        let bytes = npy(
+            "{'descr': '<i2', 'fortran_order': True, 'shape': (2, 2), }\n",
+            &[1, 0, 255, 255, 3, 0, 4, 0],
+        );
+        let expected = Array { shape: vec![2, 2], elements: Elements::Integers(vec![1, 3, -1, 4]) };
+        assert_eq!(Array::from_npy(&bytes), Ok(expected));
+        let bytes = npy("{'descr': '|S3', 'fortran_order': False, 'shape': (2,), }\n", b"ab\0cde");
+        let expected = Array { shape: vec![2], elements: Elements::Texts(vec!["ab".into(), "cde".into()]) };
+        assert_eq!(Array::from_npy(&bytes), Ok(expected));
+    }
+
+    #[test]
+    fn headers_of_files_are_not_believed() {
+        let refused = |descr: &str, shape: &str| {
+            let header = format!("{{'descr': '{descr}', 'fortran_order': True, 'shape': ({shape}), }}\n");
+            Array::from_npy(&npy(&header, &[0; 8])).expect_err("the header is wrong")
+        };
+        assert_eq!(refused("<i8", "3,"), "an array of shape [3] with 8 bytes an element has 8 bytes");
+        assert_eq!(refused("<c16", "1,"), "arrays of type `<c16` are not supported");
+        assert_eq!(refused("|S0", "99999999999,"), "arrays of type `|S0` are not supported");
+        let largest = usize::MAX;
+        assert_eq!(
+            refused("<i8", &format!("{largest}, 2")),
+            format!("an array of the impossible shape [{largest}, 2]")
+        );
+        assert!(refused("<i8", "x").starts_with("a bad .npy header: `{'descr': "));
+        assert_eq!(
+            Array::from_npy(b"\x93NUMPY\x01\x00\xff\xff"),
+            Err("the .npy data is cut short".to_owned())
+        );
+    }
 }

@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::reader::listing::{Folder, folder_of, is_image, name};
 use crate::reader::npz;
 use crate::reader::numpy::Elements;
+use crate::reader::quote::quote;
 
 /// The official lists have some 10 MB.
 const MOST_BYTES: u64 = 1 << 30;
@@ -93,11 +94,9 @@ impl List {
                 continue;
             }
             let (path, number) = std::str::from_utf8(line).ok().and_then(parse).ok_or_else(|| {
-                let found: String = String::from_utf8_lossy(line).trim().chars().take(80).collect();
-                let reason = format!(
-                    "line {place}: a path and the number of a class are expected, not `{}`",
-                    found.escape_debug()
-                );
+                let found = quote(&String::from_utf8_lossy(line));
+                let reason =
+                    format!("line {place}: a path and the number of a class are expected, not {found}");
                 Error::bad_file(&self.path, reason)
             })?;
             let class = Path::new(path).parent().and_then(Path::file_name);

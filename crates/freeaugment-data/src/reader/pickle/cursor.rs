@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::reader::quote::quote;
+
 #[derive(Debug)]
 pub(super) struct Cursor<'a> {
     bytes: &'a [u8],
@@ -86,7 +88,7 @@ impl<'a> Cursor<'a> {
     /// A number written in decimal, alone on its line.
     pub(super) fn number_line<T: std::str::FromStr>(&mut self) -> Result<T, String> {
         let line = self.text_line()?;
-        line.trim_end_matches('L').parse().map_err(|_| format!("`{}` is not a number", line.escape_debug()))
+        line.trim_end_matches('L').parse().map_err(|_| format!("{} is not a number", quote(&line)))
     }
 }
 

@@ -65,5 +65,7 @@ fn fitted(mut strokes: Vec<Vec<Point>>) -> Vec<Vec<Point>> {
 }
 
 fn no_drawing(error: &serde_json::Error) -> String {
+    // The place that the error names is one in this line, not in the file.
+    let error = error.to_string().replace(" at line 1 column", " at column");
     format!("a drawing or {} numbers in JSON are expected: {error}", SIDE * SIDE)
 }
