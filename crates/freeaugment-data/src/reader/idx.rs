@@ -19,18 +19,27 @@ const FOLDERS: [&str; 5] = ["raw", "MNIST", "FashionMNIST", "KMNIST", "EMNIST"];
 
 /// Lists IDX files in this folder or where they are usually kept in it, or says that there are none.
 pub(super) fn open(folder: &Folder) -> Result<Option<Dataset>, Error> {
+    if let Some(dataset) = open_here(folder)? {
+        return Ok(Some(dataset));
+    }
+    for inner in FOLDERS.iter().filter_map(|name| folder.folder(name)) {
+        let mut inner = Folder::list(inner)?;
+        if let Some(raw) = inner.folder("raw") {
+            inner = Folder::list(raw)?;
+        }
+        if let Some(dataset) = open_here(&inner)? {
+            return Ok(Some(dataset));
+        }
+    }
+    Ok(None)
+}
+
+fn open_here(folder: &Folder) -> Result<Option<Dataset>, Error> {
     let mut families: Vec<_> = Part::all(folder).into_iter().map(|part| part.family()).collect();
     families.sort();
     families.dedup();
     match families.as_slice() {
-        [] => {
-            for inner in FOLDERS.iter().filter_map(|name| folder.folder(name)) {
-                if let Some(dataset) = open(&Folder::list(inner)?)? {
-                    return Ok(Some(dataset));
-                }
-            }
-            Ok(None)
-        }
+        [] => Ok(None),
         [family] => open_family(folder, family).map(Some),
         [one, other, ..] => Err(Error::bad_file(
             &folder.path,

@@ -67,3 +67,13 @@ fn a_scan_keeps_decoded_files_but_not_what_is_in_memory_already() {
     assert!(dataset.source.in_memory());
     assert!(dataset.scan(&[0, 1], scan, &|| {}).expect("sound").is_cached());
 }
+
+#[cfg(unix)]
+#[test]
+fn folders_that_lead_back_to_themselves_are_not_followed_for_ever() {
+    let root = folder();
+    for name in ["raw", "MNIST", "KMNIST", "EMNIST", "train", "val", "a", "b"] {
+        std::os::unix::fs::symlink(root.path(), root.path().join(name)).expect("links can be made");
+    }
+    assert!(open(root.path()).is_err());
+}
