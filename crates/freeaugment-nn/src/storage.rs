@@ -2,7 +2,6 @@
 //! `<name>.running_mean` and `<name>.running_var`, as PyTorch has them.
 
 use std::collections::BTreeSet;
-use std::io::Write;
 use std::path::Path;
 
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
@@ -60,11 +59,7 @@ pub(crate) fn save(path: &Path, weights: &Parameters, statistics: &Statistics) -
     }
     let bytes = safetensors::serialize(views, None).map_err(wrong)?;
     let failed = |source| Error::File { path: path.to_owned(), source };
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    file.write_all(&bytes).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    Ok(())
+    freeaugment::write_atomically(path, &bytes).map_err(failed)
 }
 
 /// Reads a file that has every tensor but those in `except`, which stay as they are in the given state.

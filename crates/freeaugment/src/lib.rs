@@ -19,6 +19,8 @@ mod policy;
 pub mod random;
 pub mod sampling;
 pub mod simd;
+mod spelling;
+mod storage;
 mod transformation;
 mod work;
 
@@ -29,4 +31,6 @@ pub use policy::{
     MagnitudeRange, Noise, Parameters, Place, Policy, PolicyConfig, Provenance, RangedTransformation, Sample,
     SampleGradients, Sharing, TypesKind, VERSION,
 };
+pub use spelling::nearest;
+pub use storage::write_atomically;
 pub use transformation::{Magnitude, Transformation};

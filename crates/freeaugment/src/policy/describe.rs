@@ -21,6 +21,10 @@ pub struct Description {
     pub magnitudes: Vec<Vec<Option<MagnitudeRange>>>,
     /// Per transformation and layer, the probability that it is applied when chosen, where that is learned.
     pub application: Option<Vec<Vec<f64>>>,
+    /// Per transformation, its share among all transformations that are applied; sums to one where any is applied.
+    pub usage: Vec<f64>,
+    /// Per transformation, its range over all layers, each layer by how much it contributes to the usage.
+    pub ranges: Vec<Option<MagnitudeRange>>,
     /// How often a sample of all K layers uses some transformation more than once.
     pub repetition: f64,
     config: PolicyConfig,
@@ -53,12 +57,23 @@ impl Policy {
         };
         let application = (config.depth == DepthKind::Application)
             .then(|| per_layer(&|at| sigmoid(self.parameters().depth()[at])));
-        let magnitudes = (0..count)
+        let magnitudes: Vec<Vec<_>> = (0..count)
             .map(|i| {
                 (0..layers).map(|k| self.magnitude_range(config.transformations[i], i * layers + k)).collect()
             })
             .collect();
-        Ok(Description { depth, types, magnitudes, application, repetition, config })
+        // How often transformation i is applied in layer k.
+        let applied = |i: usize, k: usize| {
+            let reached: f64 = depth[k + 1..].iter().sum();
+            types[k][i] * reached * application.as_ref().map_or(1.0, |shares: &Vec<Vec<f64>>| shares[i][k])
+        };
+        let per_transformation: Vec<f64> = (0..count).map(|i| (0..layers).map(|k| applied(i, k)).sum()).collect();
+        let total: f64 = per_transformation.iter().sum();
+        let usage = per_transformation.iter().map(|share| if total > 0.0 { share / total } else { 0.0 }).collect();
+        let ranges = (0..count)
+            .map(|i| mean_range(&magnitudes[i], |k| if total > 0.0 { applied(i, k) } else { types[k][i] }))
+            .collect();
+        Ok(Description { depth, types, magnitudes, application, usage, ranges, repetition, config })
     }
 
     /// The share of samples of all K layers that use some transformation more than once, at a given temperature.
@@ -101,6 +116,20 @@ impl Policy {
         // Bounds may have crossed, and ranges may be given from high to low; people want the smaller number first.
         Some(MagnitudeRange { low: low.min(high), high: low.max(high) })
     }
+}
+
+/// The mean of a transformation's ranges, each layer with its weight; plainly where no layer has any.
+fn mean_range(ranges: &[Option<MagnitudeRange>], weight: impl Fn(usize) -> f64) -> Option<MagnitudeRange> {
+    let weights: Vec<f64> = (0..ranges.len()).map(weight).collect();
+    let total: f64 = weights.iter().sum();
+    let mean = |end: fn(&MagnitudeRange) -> f32| {
+        let weighted = ranges.iter().flatten().zip(&weights).map(|(range, weight)| {
+            f64::from(end(range)) * if total > 0.0 { weight / total } else { 1.0 / weights.len() as f64 }
+        });
+        weighted.sum::<f64>() as f32
+    };
+    ranges.first()?.as_ref()?;
+    Some(MagnitudeRange { low: mean(|range| range.low), high: mean(|range| range.high) })
 }
 
 fn has_repetition(chosen: &[u8]) -> bool {

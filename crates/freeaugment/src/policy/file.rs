@@ -1,7 +1,7 @@
 //! The policy file: versioned JSON that a person can read. It is data and never executed; reading it checks everything
 //! and says what is wrong and where. `schema/policy-1.schema.json` in this crate is its JSON schema.
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize as _;
@@ -14,6 +14,7 @@ use super::json::{Depth, Entry, File, Group, Header, Magnitudes, Sampling, Types
 use super::parameter::Parameters;
 use super::{Policy, Provenance};
 use crate::error::Error;
+use crate::storage::write_atomically;
 use crate::transformation::Transformation;
 
 /// The version of the file that this crate writes, and the only one it reads.
@@ -152,22 +153,6 @@ impl Policy {
     pub fn to_json(&self) -> Result<String, FileError> {
         Ok(to_json(self)?)
     }
-}
-
-fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        // A temporary file is private by default; a policy is as readable as any other file of the user's.
-        use std::os::unix::fs::PermissionsExt as _;
-        builder.permissions(std::fs::Permissions::from_mode(0o666));
-    }
-    let mut file = builder.prefix(".policy-").tempfile_in(folder)?;
-    file.write_all(bytes)?;
-    file.as_file().sync_all()?;
-    file.persist(path)?;
-    Ok(())
 }
 
 fn from_json(bytes: &[u8]) -> Result<Policy, FileProblem> {

@@ -28,6 +28,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, check_length, check_value};
 use crate::image::{Image, Images};
+use crate::spelling::nearest;
 use crate::work::{Scratch, with_scratch};
 
 /// Declares the modules and the table of all transformations; the order of this list is their index in every policy.
@@ -110,7 +111,7 @@ impl Transformation {
     pub fn named(name: &str) -> Result<Self, Error> {
         ALL.iter().copied().find(|t| t.name() == name).ok_or_else(|| Error::UnknownTransformation {
             name: name.chars().take(40).collect(),
-            nearest: nearest(name),
+            nearest: nearest(name, ALL.iter().map(|t| t.name())),
             all: ALL.iter().map(|t| t.name()).collect::<Vec<_>>().join(", "),
         })
     }
@@ -194,29 +195,4 @@ impl fmt::Debug for Transformation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
-}
-
-/// The transformation that a misspelt name may mean: the same letters but for case and signs, or nearly so.
-fn nearest(name: &str) -> Option<&'static str> {
-    let letters = |s: &str| -> Vec<char> {
-        s.chars().filter(|c| c.is_alphanumeric()).take(40).map(|c| c.to_ascii_lowercase()).collect()
-    };
-    let distance = |known: &&str| edit_distance(&letters(name), &letters(known));
-    let best = ALL.iter().map(|t| t.name()).min_by_key(distance)?;
-    (distance(&best) <= best.len() / 4).then_some(best)
-}
-
-/// Insertions, deletions and substitutions between two words.
-fn edit_distance(a: &[char], b: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut corner = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let substituted = corner + usize::from(x != y);
-            corner = row[j + 1];
-            row[j + 1] = substituted.min(row[j] + 1).min(corner + 1);
-        }
-    }
-    row[b.len()]
 }

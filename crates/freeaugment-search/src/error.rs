@@ -1,0 +1,102 @@
+//! What can go wrong in a search.
+
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+/// Why a search could not be done.
+#[derive(Debug, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A setting that is unknown or cannot be.
+    #[error("{place}: `{key}`: {reason}")]
+    Setting {
+        /// Where it was given: a file, `the command line`…
+        place: String,
+        /// The setting.
+        key: String,
+        /// What is wrong, and what is allowed.
+        reason: String,
+    },
+    /// A configuration file that is not TOML.
+    #[error("{}: not valid TOML: {reason}", .path.display())]
+    NotToml {
+        /// The file.
+        path: PathBuf,
+        /// What the parser says.
+        reason: String,
+    },
+    /// There is no such preset.
+    #[error("there is no preset `{name}`; there are {}", crate::preset::NAMES.join(", "))]
+    UnknownPreset {
+        /// The name that was given.
+        name: String,
+    },
+    /// The data cannot be used.
+    #[error(transparent)]
+    Data(#[from] freeaugment_data::Error),
+    /// The network, its device or its weights.
+    #[error(transparent)]
+    Network(#[from] freeaugment_nn::Error),
+    /// The policy.
+    #[error(transparent)]
+    Policy(#[from] freeaugment::Error),
+    /// A policy file.
+    #[error(transparent)]
+    PolicyFile(#[from] freeaugment::FileError),
+    /// A file of the run cannot be read or written.
+    #[error("{}: {source}", .path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// The folder for a new run is not empty.
+    #[error("{}: exists and is not empty; continue it with `freeaugment resume`, or choose another folder with --out", .path.display())]
+    RunExists {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// The folder is no run.
+    #[error("{}: {reason}", .path.display())]
+    NotARun {
+        /// The folder.
+        path: PathBuf,
+        /// What is missing or wrong.
+        reason: String,
+    },
+    /// Another process works in the run.
+    #[error("{}: another process is working in this run", .path.display())]
+    RunLocked {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// A checkpoint that does not belong to the run's configuration or data.
+    #[error("{}: {reason}", .path.display())]
+    Checkpoint {
+        /// The file.
+        path: PathBuf,
+        /// What does not fit.
+        reason: String,
+    },
+    /// The loss is no longer a number.
+    #[error(
+        "the loss became {loss} in epoch {epoch}, step {step}: the training diverged; try a smaller `learning_rate`"
+    )]
+    Diverged {
+        /// The loss.
+        loss: f64,
+        /// The epoch, from 1.
+        epoch: u64,
+        /// The step within it, from 1.
+        step: u64,
+    },
+}
+
+impl Error {
+    /// An error of the system, with the path it is about.
+    pub(crate) fn io(path: &Path) -> impl Fn(std::io::Error) -> Self {
+        move |source| Self::Io { path: path.to_owned(), source }
+    }
+}

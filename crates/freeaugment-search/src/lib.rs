@@ -1,0 +1,32 @@
+//! The bilevel search of augmentation policies.
+//!
+//! [`Settings`] say what to do ([`resolve`]: flag over file over preset). A [`Plan`] is what they mean for the data at
+//! hand. A [`Search`] takes steps: augment a batch, train the classifier on it, ask a validation batch how that went,
+//! pull the answer back to the policy. A [`Run`] is the folder where all of it is written down, so that an interrupted
+//! search continues bit for bit. [`train`] and [`evaluate`] judge the outcome.
+
+mod checkpoint;
+mod drive;
+mod error;
+mod evaluate;
+mod metric;
+mod plan;
+pub mod preset;
+mod resolve;
+mod run;
+mod search;
+mod settings;
+mod training;
+
+pub use drive::{Observer, Outcome, drive};
+pub use error::Error;
+pub use evaluate::{Score, evaluate};
+pub use metric::{Epoch, GradientNorms, LayerRanges, Phases, Share, Tally};
+pub use plan::{Plan, ReadProgress, open_data};
+pub use resolve::{Patch, resolve};
+pub use run::Run;
+pub use search::{Search, Step};
+pub use settings::{
+    CropChoice, DepthChoice, FIELDS, Field, HypergradientChoice, Kind, MagnitudeChoice, Settings, TypesChoice,
+};
+pub use training::train;

@@ -1,0 +1,64 @@
+//! Named settings: the paper's, and ones that suit a CPU.
+
+use crate::error::Error;
+use crate::settings::{CropChoice, Settings};
+
+/// The presets' names.
+pub const NAMES: [&str; 6] = ["cifar10", "cifar100", "imagenet100", "domainnet", "quick", "drawings"];
+
+/// The settings of a preset.
+pub fn preset(name: &str) -> Result<Settings, Error> {
+    let paper = Settings { size: 32, crop: CropChoice::Pad, ..Settings::default() };
+    let large = Settings {
+        size: 224,
+        crop: CropChoice::Resized,
+        cutout: 75,
+        network: "ResNet-18".to_owned(),
+        batch: 64,
+        weight_decay: 1e-4,
+        ..Settings::default()
+    };
+    // The warm-up takes the same share of a shorter run; rates are higher because there are fewer steps.
+    let short = Settings {
+        network: "WRN-16-1".to_owned(),
+        epochs: 60,
+        magnitude_start: 10,
+        type_start: 13,
+        depth_start: 16,
+        type_rate: 0.03,
+        depth_rate: 0.1,
+        ..Settings::default()
+    };
+    match name {
+        "cifar10" | "cifar100" => Ok(paper),
+        "imagenet100" => Ok(Settings { images: 10_000, ..large }),
+        "domainnet" => Ok(Settings { images: 6_000, ..large }),
+        "quick" => Ok(short),
+        "drawings" => Ok(drawings()),
+        _ => Err(Error::UnknownPreset { name: name.to_owned() }),
+    }
+}
+
+/// For the built-in drawings: three minutes on two cores.
+fn drawings() -> Settings {
+    Settings {
+        images: 0,
+        size: 32,
+        crop: CropChoice::None,
+        flip: 0.0,
+        cutout: 0,
+        network: "WRN-10-1".to_owned(),
+        epochs: 10,
+        batch: 64,
+        learning_rate: 0.05,
+        layers: 3,
+        magnitude_start: 1,
+        type_start: 1,
+        depth_start: 2,
+        type_rate: 0.05,
+        depth_rate: 0.05,
+        evaluate_every: 0,
+        proof_epochs: 3,
+        ..Settings::default()
+    }
+}

@@ -1,0 +1,148 @@
+//! Flag over file over preset.
+
+use std::path::Path;
+
+use freeaugment::nearest;
+use toml::{Table, Value};
+
+use crate::error::Error;
+use crate::preset::preset;
+use crate::settings::{FIELDS, Settings};
+
+/// A few settings and where they were given.
+#[derive(Clone, Debug)]
+pub struct Patch {
+    /// The file, or `the command line`.
+    pub place: String,
+    /// The settings.
+    pub values: Table,
+}
+
+impl Patch {
+    /// The settings of a TOML file. A `preset` may stand among them.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let text = std::fs::read_to_string(path).map_err(Error::io(path))?;
+        let values = text.parse::<Table>().map_err(|error| Error::NotToml {
+            path: path.to_owned(),
+            reason: error.to_string().trim().replace('\n', " "),
+        })?;
+        Ok(Self { place: path.display().to_string(), values })
+    }
+}
+
+/// The settings of a preset with patches on top, later ones over earlier ones; checked.
+pub fn resolve(preset_name: &str, patches: &[Patch]) -> Result<Settings, Error> {
+    let mut table = to_table(&preset(preset_name)?);
+    for Patch { place, values } in patches {
+        for (key, value) in values {
+            let wrong = |reason: String| Error::Setting { place: place.clone(), key: key.clone(), reason };
+            if !FIELDS.iter().any(|field| field.name == key) {
+                let hint = nearest(key, FIELDS.iter().map(|field| field.name))
+                    .map(|name| format!(" (did you mean `{name}`?)"))
+                    .unwrap_or_default();
+                return Err(wrong(format!("there is no such setting{hint}")));
+            }
+            table.insert(key.clone(), number_like(&table[key], value.clone()));
+            // One key at a time, so that the message can name it.
+            if let Err(error) = from_table(&table) {
+                return Err(wrong(error));
+            }
+        }
+    }
+    let settings = from_table(&table).map_err(|reason| crate::settings::refuse("settings", reason))?;
+    settings.check()?;
+    Ok(settings)
+}
+
+/// `1` where a number with a fraction stands is meant as `1.0`.
+fn number_like(old: &Value, new: Value) -> Value {
+    match (old, &new) {
+        (Value::Float(_), Value::Integer(whole)) => Value::Float(*whole as f64),
+        _ => new,
+    }
+}
+
+fn to_table(settings: &Settings) -> Table {
+    Table::try_from(settings).expect("settings are a table")
+}
+
+fn from_table(table: &Table) -> Result<Settings, String> {
+    table.clone().try_into::<Settings>().map_err(|error| error.message().replace('\n', " "))
+}
+
+impl Settings {
+    /// The settings as a file, every key with what it does.
+    pub fn to_toml(&self) -> String {
+        let table = to_table(self);
+        let mut text = String::new();
+        let mut group = "";
+        for field in FIELDS {
+            if field.group != group {
+                text += &format!("{}# {}\n", if group.is_empty() { "" } else { "\n" }, field.group);
+                group = field.group;
+            }
+            text += &format!("#{}\n{} = {}\n", field.help, field.name, table[field.name]);
+        }
+        text
+    }
+
+    /// Reads what [`Self::to_toml`] wrote; every key must be there.
+    pub fn from_toml(text: &str) -> Result<Self, String> {
+        let table = text.parse::<Table>().map_err(|error| error.message().replace('\n', " "))?;
+        if let Some(field) = FIELDS.iter().find(|field| !table.contains_key(field.name)) {
+            return Err(format!("`{}` is missing", field.name));
+        }
+        let settings = from_table(&table)?;
+        settings.check().map_err(|error| error.to_string())?;
+        Ok(settings)
+    }
+
+    /// The first key in which two settings differ, with both values.
+    pub fn difference(&self, other: &Self) -> Option<(&'static str, String, String)> {
+        let (own, others) = (to_table(self), to_table(other));
+        let field = FIELDS.iter().find(|field| own[field.name] != others[field.name])?;
+        Some((field.name, own[field.name].to_string(), others[field.name].to_string()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn patch(text: &str) -> Patch {
+        Patch { place: "search.toml".to_owned(), values: text.parse().unwrap() }
+    }
+
+    #[test]
+    fn later_patches_win_over_earlier_ones_and_over_the_preset() {
+        let file = patch("epochs = 7\nlearning_rate = 1");
+        let flags = patch("epochs = 9");
+        let settings = resolve("quick", &[file, flags]).unwrap();
+        assert_eq!((settings.epochs, settings.learning_rate), (9, 1.0));
+        assert_eq!(settings.network, "WRN-16-1");
+    }
+
+    #[test]
+    fn what_cannot_be_is_named_with_its_place() {
+        for (text, message) in [
+            ("epoch = 3", "search.toml: `epoch`: there is no such setting (did you mean `epochs`?)"),
+            ("types = 'sinkhorm'", "search.toml: `types`: unknown variant `sinkhorm`, expected `sinkhorn` or `softmax`"),
+            ("layers = 15", "the configuration: `layers`: 15 layers cannot be: with 14 transformations, 1 to 14 are allowed"),
+            ("frozen = ['type']", "the configuration: `frozen`: there is no group `type`; there are depth, types, magnitudes"),
+            ("batch = 1", "the configuration: `batch`: 1 is not allowed: 2 to 65536 are"),
+        ] {
+            assert_eq!(resolve("cifar10", &[patch(text)]).unwrap_err().to_string(), message);
+        }
+        let message = resolve("cifar10", &[patch("network = 'WRN-11-1'")]).unwrap_err().to_string();
+        assert!(message.starts_with("the configuration: `network`: unknown network \"WRN-11-1\""), "{message}");
+        assert!(resolve("cifar", &[]).unwrap_err().to_string().contains("there are cifar10, cifar100"));
+    }
+
+    #[test]
+    fn every_preset_is_written_and_read_again() {
+        for name in crate::preset::NAMES {
+            let settings = resolve(name, &[]).unwrap();
+            assert_eq!(Settings::from_toml(&settings.to_toml()), Ok(settings));
+        }
+    }
+}

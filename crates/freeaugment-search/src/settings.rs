@@ -1,0 +1,402 @@
+//! The settings of a search: one flat table of keys, the same in files, presets and flags.
+
+use freeaugment::{
+    Assignment, DepthKind, Estimator, Groups, MagnitudeKind, Place, PolicyConfig, RangedTransformation,
+    Sharing, TypesKind,
+};
+use freeaugment_data::Plant;
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+
+/// What values a setting takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `true` or `false`.
+    Switch,
+    /// A whole number.
+    Whole,
+    /// A number.
+    Number,
+    /// A text.
+    Text,
+    /// Texts, with commas between them.
+    List,
+    /// One of these.
+    Choice(&'static [&'static str]),
+}
+
+/// A setting, for those who list them.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// The key.
+    pub name: &'static str,
+    /// What it belongs to.
+    pub group: &'static str,
+    /// What it does.
+    pub help: &'static str,
+    /// What values it takes.
+    pub kind: Kind,
+}
+
+trait Setting {
+    const KIND: Kind;
+}
+
+macro_rules! kinds {
+    ($($type:ty => $kind:expr),* $(,)?) => { $(impl Setting for $type { const KIND: Kind = $kind; })* };
+}
+
+/// A choice between words, spelt in kebab case everywhere.
+macro_rules! choice {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident = $word:literal),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+        pub enum $name { $($(#[$variant_doc])* #[serde(rename = $word)] $variant),* }
+        impl Setting for $name { const KIND: Kind = Kind::Choice(&[$($word),*]); }
+    };
+}
+
+choice! {
+    /// How the number of transformations is decided.
+    DepthChoice {
+        /// A learned distribution.
+        Learned = "learned",
+        /// Always the same.
+        Fixed = "fixed",
+        /// An application probability for each transformation instead.
+        Application = "application",
+    }
+}
+choice! {
+    /// How types and order are drawn.
+    TypesChoice {
+        /// Gumbel-Sinkhorn.
+        Sinkhorn = "sinkhorn",
+        /// An independent Gumbel-Softmax for each layer.
+        Softmax = "softmax",
+    }
+}
+choice! {
+    /// How magnitudes are drawn.
+    MagnitudeChoice {
+        /// Uniform between learned bounds.
+        Uniform = "uniform",
+        /// Normal with learned centre and spread.
+        Gaussian = "gaussian",
+    }
+}
+choice! {
+    /// How training pictures are cut.
+    CropChoice {
+        /// By what the data looks like.
+        Auto = "auto",
+        /// Not at all.
+        None = "none",
+        /// Padded, then cut.
+        Pad = "pad",
+        /// A random box, resized.
+        Resized = "resized",
+    }
+}
+choice! {
+    /// How the gradient to the policy is found.
+    HypergradientChoice {
+        /// Exactly, by reverse over forward.
+        Exact = "exact",
+        /// By a central difference of two gradients: for comparison only, in a ReLU network it is wrong.
+        Difference = "difference",
+    }
+}
+
+kinds! {
+    bool => Kind::Switch,
+    usize => Kind::Whole,
+    u64 => Kind::Whole,
+    f64 => Kind::Number,
+    String => Kind::Text,
+    Vec<String> => Kind::List,
+    Assignment => Kind::Choice(&["column-maximum", "exact"]),
+    Estimator => Kind::Choice(&["straight-through", "soft-backward"]),
+    Sharing => Kind::Choice(&["per-image", "per-batch"]),
+    Place => Kind::Choice(&["first", "after-crop-and-flip"]),
+}
+
+/// Declares the settings once: the struct, its defaults and the list of fields come from it.
+macro_rules! settings {
+    ($($group:literal { $($(#[doc = $help:literal])+ $name:ident: $type:ty = $default:expr,)* })*) => {
+        /// Everything that decides what a search does. The defaults are those of the paper on CIFAR-10.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(default, deny_unknown_fields)]
+        pub struct Settings { $($($(#[doc = $help])+ pub $name: $type,)*)* }
+
+        impl Default for Settings {
+            fn default() -> Self {
+                Self { $($($name: $default,)*)* }
+            }
+        }
+
+        /// All settings, in the order of the file.
+        pub const FIELDS: &[Field] = &[$($(Field {
+            name: stringify!($name),
+            group: $group,
+            help: concat!($($help),+),
+            kind: <$type as Setting>::KIND,
+        },)*)*];
+    };
+}
+
+settings! {
+    "Data" {
+        /// The folder or file with the images; empty for the built-in drawings
+        data: String = String::new(),
+        /// How many images to search on, training and validation together; 0 for all
+        images: usize = 5000,
+        /// The share of them that is for validation, where the data brings no validation split
+        validation_share: f64 = 0.5,
+        /// The share of all images that is kept for testing, where the data brings no test split
+        test_share: f64 = 0.2,
+        /// How many images may be unreadable (they are named and skipped)
+        max_unreadable: usize = 20,
+        /// Keep decoded images in memory if they take no more MiB than this; 0 to read them every time
+        cache_mib: usize = 2048,
+        /// Threads that read and prepare images
+        workers: usize = 1,
+        /// Built-in drawings: training images
+        drawings_train: usize = 6000,
+        /// Built-in drawings: validation images, and as many again for testing
+        drawings_validation: usize = 2000,
+        /// Built-in drawings: what validation and test images undergo, such as Rotate:-30..30,Invert
+        plant: Vec<String> = vec!["Rotate:-30..30".to_owned(), "Brightness:-0.4..0.4".to_owned()],
+    }
+    "Pipeline" {
+        /// Rows and columns of the network's images; 0 for the images' own if they are small and alike, else 64
+        size: usize = 0,
+        /// How training images are cut: by their look, not at all, padded and cut, or a random box resized
+        crop: CropChoice = CropChoice::Auto,
+        /// Pixels of padding for crop = pad
+        pad: usize = 4,
+        /// The probability of mirroring left to right; digits and letters want 0
+        flip: f64 = 0.5,
+        /// The side of the square cut out after the policy; 0 for none
+        cutout: usize = 16,
+    }
+    "Classifier" {
+        /// The network: WRN-<depth>-<width>, ResNet-18 or ResNet-50
+        network: String = "WRN-40-2".to_owned(),
+        /// Where it is computed: cpu, flex, or a GPU this program was built for
+        device: String = "cpu".to_owned(),
+        /// Passes over the training images
+        epochs: u64 = 300,
+        /// Images in a batch, for training and for validation
+        batch: usize = 128,
+        /// The learning rate at the start; it falls to 0 by a cosine
+        learning_rate: f64 = 0.1,
+        /// The momentum (Nesterov)
+        momentum: f64 = 0.9,
+        /// The weight decay
+        weight_decay: f64 = 5e-4,
+        /// Label smoothing
+        label_smoothing: f64 = 0.0,
+    }
+    "Policy" {
+        /// The transformations to choose from, such as Rotate,Brightness:-0.2..0.2; empty for all 14
+        transformations: Vec<String> = Vec::new(),
+        /// How many layers there are at most
+        layers: usize = 7,
+        /// How it is decided how many layers are applied
+        depth: DepthChoice = DepthChoice::Learned,
+        /// How many, for depth = fixed
+        fixed_depth: usize = 2,
+        /// How types and their order are drawn
+        types: TypesChoice = TypesChoice::Sinkhorn,
+        /// How often Sinkhorn normalises rows and columns
+        sinkhorn_iterations: usize = 20,
+        /// The logit of the columns that pad Sinkhorn's matrix
+        sinkhorn_pad: f64 = -10.0,
+        /// How a relaxed sample of types becomes a choice
+        assignment: Assignment = Assignment::ColumnMaximum,
+        /// How magnitudes are drawn
+        magnitudes: MagnitudeChoice = MagnitudeChoice::Uniform,
+        /// How gradients pass the hard choices
+        estimator: Estimator = Estimator::StraightThrough,
+        /// Whether every image or every batch has its own sample
+        sharing: Sharing = Sharing::PerImage,
+        /// Groups that stay as they are: depth, types, magnitudes
+        frozen: Vec<String> = Vec::new(),
+        /// Where the policy stands in the pipeline
+        place: Place = Place::AfterCropAndFlip,
+        /// The temperature of evaluation
+        evaluation_temperature: f64 = 0.1,
+    }
+    "Search" {
+        /// The seed of everything
+        seed: u64 = 0,
+        /// How the gradient to the policy is found
+        hypergradient: HypergradientChoice = HypergradientChoice::Exact,
+        /// Adam's learning rate for magnitudes
+        magnitude_rate: f64 = 0.02,
+        /// Adam's learning rate for types and order
+        type_rate: f64 = 0.01,
+        /// Adam's learning rate for the depth
+        depth_rate: f64 = 1.0,
+        /// Whether groups wait for their epoch before they learn
+        warm_up: bool = true,
+        /// The epoch (from 0) in which magnitudes begin to learn
+        magnitude_start: u64 = 50,
+        /// The epoch in which types and order begin to learn
+        type_start: u64 = 65,
+        /// The epoch in which the depth begins to learn
+        depth_start: u64 = 80,
+        /// The temperature of the first epoch
+        first_temperature: f64 = 1.0,
+        /// The temperature of the last epoch
+        last_temperature: f64 = 0.5,
+        /// Evaluate on all validation images every so many epochs; 0 for the last epoch only
+        evaluate_every: u64 = 1,
+        /// Built-in drawings: epochs of each classifier trained afterwards to judge the policy; 0 for none
+        proof_epochs: u64 = 0,
+    }
+}
+
+impl Settings {
+    /// The policy that is searched for, untrained.
+    pub fn policy_config(&self) -> Result<PolicyConfig, Error> {
+        let transformations = if self.transformations.is_empty() {
+            PolicyConfig::default().transformations
+        } else {
+            let read = |text: &String| {
+                // The same spelling as a plant: a name, and a range where it is not the paper's.
+                let plant: Plant =
+                    text.parse().map_err(|error: freeaugment_data::Error| match error {
+                        freeaugment_data::Error::Setting { reason, .. } => refuse("transformations", reason),
+                        other => other.into(),
+                    })?;
+                let range = plant.range.unwrap_or((0.0, 1.0));
+                Ok(RangedTransformation { transformation: plant.transformation, range })
+            };
+            self.transformations.iter().map(read).collect::<Result<_, Error>>()?
+        };
+        let count = transformations.len();
+        if !(1..=count).contains(&self.layers) {
+            let reason = format!(
+                "{} layers cannot be: with {count} transformations, 1 to {count} are allowed",
+                self.layers
+            );
+            return Err(refuse("layers", reason));
+        }
+        Ok(PolicyConfig {
+            transformations,
+            layers: self.layers,
+            depth: match self.depth {
+                DepthChoice::Learned => DepthKind::Learned,
+                DepthChoice::Fixed => DepthKind::Fixed { depth: self.fixed_depth },
+                DepthChoice::Application => DepthKind::Application,
+            },
+            types: match self.types {
+                TypesChoice::Sinkhorn => TypesKind::Sinkhorn {
+                    iterations: self.sinkhorn_iterations,
+                    pad: self.sinkhorn_pad as f32,
+                },
+                TypesChoice::Softmax => TypesKind::Softmax,
+            },
+            assignment: self.assignment,
+            magnitudes: match self.magnitudes {
+                MagnitudeChoice::Uniform => MagnitudeKind::Uniform,
+                MagnitudeChoice::Gaussian => MagnitudeKind::Gaussian,
+            },
+            estimator: self.estimator,
+            sharing: self.sharing,
+            frozen: self.frozen_groups()?,
+            evaluation_temperature: self.evaluation_temperature as f32,
+            place: self.place,
+        })
+    }
+
+    fn frozen_groups(&self) -> Result<Groups, Error> {
+        let mut groups = Groups::NONE;
+        for name in &self.frozen {
+            match name.as_str() {
+                "depth" => groups.depth = true,
+                "types" => groups.types = true,
+                "magnitudes" => groups.magnitudes = true,
+                other => {
+                    let reason =
+                        format!("there is no group `{other}`; there are depth, types, magnitudes");
+                    return Err(refuse("frozen", reason));
+                }
+            }
+        }
+        Ok(groups)
+    }
+
+    /// The groups that learn in an epoch (from 0).
+    pub fn learning(&self, epoch: u64, frozen: Groups) -> Groups {
+        let begun = |start: u64| !self.warm_up || epoch >= start;
+        let begun = Groups {
+            depth: begun(self.depth_start) && self.depth != DepthChoice::Fixed,
+            types: begun(self.type_start),
+            magnitudes: begun(self.magnitude_start),
+        };
+        begun.without(frozen)
+    }
+
+    /// The temperature of an epoch (from 0): exponential from first to last.
+    pub fn temperature(&self, epoch: u64) -> f64 {
+        if self.epochs < 2 {
+            return self.first_temperature;
+        }
+        let done = epoch as f64 / (self.epochs - 1) as f64;
+        self.first_temperature * (self.last_temperature / self.first_temperature).powf(done)
+    }
+
+    /// Refuses what cannot be, whatever the data.
+    pub fn check(&self) -> Result<(), Error> {
+        let whole = [
+            ("epochs", self.epochs as usize, 1, 1_000_000),
+            ("batch", self.batch, 2, 65_536),
+            ("workers", self.workers, 1, 64),
+            ("size", self.size, 0, 1024),
+            ("pad", self.pad, 0, 512),
+        ];
+        for (key, value, low, high) in whole {
+            if !(low..=high).contains(&value) {
+                return Err(refuse(key, format!("{value} is not allowed: {low} to {high} are")));
+            }
+        }
+        let numbers = [
+            ("validation_share", self.validation_share, 0.01, 0.99),
+            ("test_share", self.test_share, 0.0, 0.9),
+            ("flip", self.flip, 0.0, 1.0),
+            ("learning_rate", self.learning_rate, 0.0, 1e3),
+            ("momentum", self.momentum, 0.0, 0.999_999),
+            ("weight_decay", self.weight_decay, 0.0, 10.0),
+            ("label_smoothing", self.label_smoothing, 0.0, 0.999),
+            ("magnitude_rate", self.magnitude_rate, 0.0, 1e3),
+            ("type_rate", self.type_rate, 0.0, 1e3),
+            ("depth_rate", self.depth_rate, 0.0, 1e3),
+            ("first_temperature", self.first_temperature, 1e-3, 1e3),
+            ("last_temperature", self.last_temperature, 1e-3, 1e3),
+            ("evaluation_temperature", self.evaluation_temperature, 1e-3, 1e3),
+            ("sinkhorn_pad", self.sinkhorn_pad, -1e3, 1e3),
+        ];
+        for (key, value, low, high) in numbers {
+            // Not-a-number is in no range.
+            if !(low..=high).contains(&value) {
+                return Err(refuse(key, format!("{value} is not allowed: {low} to {high} are")));
+            }
+        }
+        if self.depth == DepthChoice::Fixed && self.fixed_depth > self.layers {
+            let reason = format!("{} is more than the {} layers", self.fixed_depth, self.layers);
+            return Err(refuse("fixed_depth", reason));
+        }
+        self.network.parse::<freeaugment_nn::Architecture>().map_err(|error| refuse("network", error.to_string()))?;
+        self.policy_config()?.init().map_err(|error| refuse("policy", error.to_string()))?;
+        Ok(())
+    }
+}
+
+/// A setting that cannot be.
+pub(crate) fn refuse(key: &str, reason: impl Into<String>) -> Error {
+    Error::Setting { place: "the configuration".to_owned(), key: key.to_owned(), reason: reason.into() }
+}
