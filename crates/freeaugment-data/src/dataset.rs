@@ -20,6 +20,11 @@ pub trait Source: fmt::Debug + Send + Sync {
 
     /// What to call it in messages: its file, or its file and place.
     fn name(&self, index: u32) -> String;
+
+    /// Whether the images are in memory already, so that keeping decoded ones besides gains nothing.
+    fn in_memory(&self) -> bool {
+        false
+    }
 }
 
 /// The kind of data that was recognised.
@@ -91,7 +96,7 @@ impl Dataset {
         progress: &(dyn Fn() + Sync),
     ) -> Result<Scanned, Error> {
         // Chunks bound the memory that pictures take before it is known whether they fit.
-        let mut cache = Some(Cache::default());
+        let mut cache = (!self.source.in_memory()).then(Cache::default);
         let (mut good, mut unreadable) = (Vec::with_capacity(indices.len()), Vec::new());
         let mut sums = Sums::default();
         let mut sizes: Option<((usize, usize), (usize, usize))> = None;
@@ -116,8 +121,7 @@ impl Dataset {
                 good.push(index);
                 sums.add(&of);
                 let (height, width) = (picture.height, picture.width);
-                let ((low, left), (high, right)) =
-                    sizes.get_or_insert(((height, width), (height, width)));
+                let ((low, left), (high, right)) = sizes.get_or_insert(((height, width), (height, width)));
                 (*low, *left) = (height.min(*low), width.min(*left));
                 (*high, *right) = (height.max(*high), width.max(*right));
                 cache = cache.take().and_then(|cache| cache.with(index, picture, options.cache_bytes));
@@ -132,7 +136,8 @@ impl Dataset {
             });
         }
         let (mean, deviation) = sums.mean_and_deviation(self.channels);
-        Ok(Scanned { good, unreadable, mean, deviation, sizes, cache: cache.map(Arc::new) })
+        let in_memory = self.source.in_memory() || cache.is_some();
+        Ok(Scanned { good, unreadable, mean, deviation, sizes, in_memory, cache: cache.map(Arc::new) })
     }
 
     /// Where pictures are read from from now on: memory where a scan kept them, files otherwise.
@@ -176,13 +181,14 @@ pub struct Scanned {
     pub deviation: Vec<f32>,
     /// Smallest and largest height and width.
     pub sizes: Option<((usize, usize), (usize, usize))>,
+    in_memory: bool,
     cache: Option<Arc<Cache>>,
 }
 
 impl Scanned {
-    /// Whether the decoded pictures were kept.
+    /// Whether the pictures are in memory: they were kept, or they come from there.
     pub fn is_cached(&self) -> bool {
-        self.cache.is_some()
+        self.in_memory
     }
 }
 
@@ -264,5 +270,9 @@ impl Source for Cached {
 
     fn name(&self, index: u32) -> String {
         self.source.name(index)
+    }
+
+    fn in_memory(&self) -> bool {
+        self.source.in_memory()
     }
 }

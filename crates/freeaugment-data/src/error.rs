@@ -89,4 +89,9 @@ impl Error {
     pub(crate) fn io(path: &Path) -> impl Fn(std::io::Error) -> Self {
         move |source| Self::Io { path: path.to_owned(), source }
     }
+
+    /// A file that is not what it should be.
+    pub(crate) fn bad_file(path: &Path, reason: impl Into<String>) -> Self {
+        Self::BadFile { path: path.to_owned(), reason: reason.into() }
+    }
 }

@@ -34,7 +34,9 @@ impl Picture {
 
     /// The picture as numbers in [0, 1], `[channel, height, width]`.
     pub fn to_planes(&self) -> Vec<f32> {
-        Images::from_u8(&self.pixels, self.shape()).expect("a picture has as many pixels as it says").into_vec()
+        Images::from_u8(&self.pixels, self.shape())
+            .expect("a picture has as many pixels as it says")
+            .into_vec()
     }
 }
 

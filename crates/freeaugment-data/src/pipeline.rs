@@ -210,7 +210,9 @@ impl Pipeline {
         let plane = self.size * self.size;
         for (image, view) in out.chunks_exact_mut(len).zip(views) {
             for (plane, deviation) in image.chunks_exact_mut(plane).zip(&self.deviation) {
-                plane.iter_mut().for_each(|value| *value /= deviation);
+                for value in plane {
+                    *value /= deviation;
+                }
             }
             self.cut(image, view);
             if self.policy_first {
@@ -238,7 +240,9 @@ impl Pipeline {
         for image in images.chunks_exact_mut(self.shape(1).image()) {
             let channels = image.chunks_exact_mut(plane).zip(&self.mean).zip(&self.deviation);
             for ((values, mean), deviation) in channels {
-                values.iter_mut().for_each(|value| *value = (*value - mean) / deviation);
+                for value in values {
+                    *value = (*value - mean) / deviation;
+                }
             }
         }
     }

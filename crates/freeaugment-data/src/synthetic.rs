@@ -147,11 +147,12 @@ impl Synthetic {
         };
         // Small differences of place and size, so that no two drawings are the same.
         let (scale, x0, y0) = (next(0.72, 0.9), next(-0.08, 0.08), next(-0.08, 0.08));
-        // Ink and ground differ in lightness, either way round, and each has a tint.
-        let lightness = next(0.4, 0.6);
-        let contrast = next(0.1, 0.22) * if next(0.0, 1.0) < 0.5 { -1.0 } else { 1.0 };
-        let ink_tint = [(); 3].map(|()| next(-0.1, 0.1));
-        let ground_tint = [(); 3].map(|()| next(-0.1, 0.1));
+        // Canonical light: dark ink on a paper of middling lightness, each with a slight tint. The narrower the light of
+        // the training images, the more a planted change of light matters.
+        let lightness = next(0.52, 0.6);
+        let contrast = next(0.1, 0.18);
+        let ink_tint = [(); 3].map(|()| next(-0.06, 0.06));
+        let ground_tint = [(); 3].map(|()| next(-0.06, 0.06));
         // The ground is a slope in some direction with a wave across it.
         let (slope_x, slope_y) = (next(-0.06, 0.06), next(-0.06, 0.06));
         let (wave, wave_x, wave_y, phase) = (next(0.0, 0.05), next(-9.0, 9.0), next(-9.0, 9.0), next(0.0, 6.3));
@@ -172,10 +173,10 @@ impl Synthetic {
                 let (u, v) = (at_centre(x), at_centre(y));
                 let ground = slope_x * u + slope_y * v + wave * wave_at(wave_x * u + wave_y * v + phase);
                 for channel in 0..3 {
-                    let paper = lightness - contrast + ground_tint[channel] + ground;
-                    let paint = lightness + contrast + ink_tint[channel];
+                    let paper = lightness + contrast / 2.0 + ground_tint[channel] + ground;
+                    let paint = lightness - contrast + ink_tint[channel];
                     let value = &mut data[(channel * SIZE + y) * SIZE + x];
-                    *value = (paper + alpha * (paint - paper) + 0.07 * *value).clamp(0.0, 1.0);
+                    *value = (paper + alpha * (paint - paper) + 0.06 * *value).clamp(0.0, 1.0);
                 }
             }
         }

@@ -111,6 +111,11 @@ impl Search {
         self.settings.epochs * self.plan.steps
     }
 
+    /// Seconds that the steps of the current epoch spent in each phase.
+    pub fn phases(&self) -> Phases {
+        self.tally.phases
+    }
+
     /// The epoch that the next step belongs to, from 0.
     pub fn epoch(&self) -> u64 {
         self.step / self.plan.steps

@@ -1,0 +1,118 @@
+//! From the bytes of an image file to 8-bit red, green and blue.
+
+use std::fs;
+use std::io::Cursor;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+
+use image::metadata::Orientation;
+use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits};
+
+use crate::picture::Picture;
+
+/// A small file may claim to be a huge image: these bound what is believed.
+const MOST_BYTES: u64 = 1 << 30;
+const LONGEST_SIDE: u32 = 30_000;
+
+/// Decodes a file; the error says what is wrong with it, without its name.
+pub(super) fn read(path: &Path) -> Result<Picture, String> {
+    guarded(&load(path)?, decode)
+}
+
+/// Height and width of the image in a file, from its header.
+pub(super) fn size(path: &Path) -> Result<(usize, usize), String> {
+    guarded(&load(path)?, |bytes| {
+        let mut decoder = decoder(bytes)?;
+        let (width, height) = decoder.dimensions();
+        let turned = matches!(
+            decoder.orientation(),
+            Ok(Orientation::Rotate90
+                | Orientation::Rotate270
+                | Orientation::Rotate90FlipH
+                | Orientation::Rotate270FlipH)
+        );
+        let (height, width) = (height as usize, width as usize);
+        Ok(if turned { (width, height) } else { (height, width) })
+    })
+}
+
+fn load(path: &Path) -> Result<Vec<u8>, String> {
+    let length = fs::metadata(path).map_err(|error| error.to_string())?.len();
+    if length > MOST_BYTES {
+        return Err(format!("the file has {length} bytes, at most {MOST_BYTES} are allowed"));
+    }
+    fs::read(path).map_err(|error| error.to_string())
+}
+
+/// One broken file among a million must not end a run: should a decoder have a bug that panics, the image is
+/// unreadable and the rest goes on.
+fn guarded<T>(bytes: &[u8], of: impl Fn(&[u8]) -> Result<T, String>) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(|| of(bytes)))
+        .unwrap_or_else(|_| Err("the decoder failed on this file".to_owned()))
+}
+
+fn decode(bytes: &[u8]) -> Result<Picture, String> {
+    if bytes.starts_with(&[0xff, 0xd8]) && is_cut_short(bytes) {
+        return Err("the JPEG data is cut short: there is no end marker".to_owned());
+    }
+    let mut decoder = decoder(bytes)?;
+    let (width, height) = decoder.dimensions();
+    let decoded = u64::from(width) * u64::from(height) * 3;
+    if decoder.total_bytes().max(decoded) > MOST_BYTES {
+        return Err(format!(
+            "{width} × {height} pixels do not fit the {MOST_BYTES} bytes allowed for one image"
+        ));
+    }
+    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    let mut image = DynamicImage::from_decoder(decoder).map_err(|error| reason(&error))?;
+    image.apply_orientation(orientation);
+    let image = image.into_rgb8();
+    let (width, height) = (image.width() as usize, image.height() as usize);
+    if width == 0 || height == 0 {
+        return Err(format!("the image is empty: {width} × {height} pixels"));
+    }
+    Ok(Picture { height, width, channels: 3, pixels: image.into_raw() })
+}
+
+/// The decoder for what the bytes are, whatever the file's name says.
+fn decoder(bytes: &[u8]) -> Result<impl ImageDecoder, String> {
+    let mut reader =
+        ImageReader::new(Cursor::new(bytes)).with_guessed_format().map_err(|error| error.to_string())?;
+    if !matches!(
+        reader.format(),
+        Some(ImageFormat::Jpeg | ImageFormat::Png | ImageFormat::WebP | ImageFormat::Bmp)
+    ) {
+        return Err("not a JPEG, PNG, WebP or BMP image".to_owned());
+    }
+    let mut limits = Limits::default();
+    limits.max_image_width = Some(LONGEST_SIDE);
+    limits.max_image_height = Some(LONGEST_SIDE);
+    limits.max_alloc = Some(MOST_BYTES);
+    reader.limits(limits);
+    reader.into_decoder().map_err(|error| reason(&error))
+}
+
+/// The decoder fills what is missing with grey; a training image that is half grey should be reported instead.
+/// Compressed data never holds these markers, so the last scan must be followed by an end.
+fn is_cut_short(bytes: &[u8]) -> bool {
+    let last = |marker: u8| bytes.windows(2).rposition(|pair| pair == [0xff, marker]);
+    match (last(0xda), last(0xd9)) {
+        (Some(scan), Some(end)) => end < scan,
+        (_, end) => end.is_none(),
+    }
+}
+
+/// An error of the decoder, in one line and in our style.
+fn reason(error: &ImageError) -> String {
+    let text = match error {
+        ImageError::Limits(_) => {
+            return format!(
+                "the image is too large: at most {LONGEST_SIDE} pixels a side and {MOST_BYTES} bytes are allowed"
+            );
+        }
+        error => error.to_string(),
+    };
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut letters = text.trim_end_matches('.').chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}

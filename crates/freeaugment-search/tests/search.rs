@@ -1,0 +1,186 @@
+//! Steps, variants, and that nothing but the settings decides what comes out.
+
+use std::sync::atomic::AtomicBool;
+
+use freeaugment::{Groups, Policy};
+use freeaugment_data::Loader;
+use freeaugment_nn::optimizer::{Adam, Sgd};
+use freeaugment_nn::{Batch, Classifier, Device, Network};
+use freeaugment_search::{Observer, Outcome, Patch, Plan, Run, Search, Settings, Step, drive, resolve};
+
+/// A search of a few seconds, with more settings on top.
+fn settings(more: &str) -> Settings {
+    let text = format!(
+        "drawings_train = 96\ndrawings_validation = 40\nbatch = 16\nepochs = 2\nlayers = 2\nmagnitude_start = 0\n\
+         type_start = 0\ndepth_start = 0\ncrop = 'pad'\ncutout = 8\nproof_epochs = 0\n\
+         transformations = ['Rotate', 'Brightness', 'Invert']"
+    );
+    let patch = |text: &str| Patch { place: "a test".to_owned(), values: text.parse().unwrap() };
+    resolve("drawings", &[patch(&text), patch(more)]).unwrap()
+}
+
+fn search(settings: &Settings) -> Search {
+    Search::new(settings.clone(), Plan::new(settings, &()).unwrap()).unwrap()
+}
+
+fn finish(search: &mut Search) -> Policy {
+    while search.steps_done() < search.steps_total() {
+        search.step().unwrap();
+    }
+    search.policy().clone()
+}
+
+#[test]
+fn a_step_is_made_of_the_published_parts_in_the_published_order() {
+    let settings = settings("seed = 5\nlearning_rate = 0.05");
+    let mut search = search(&settings);
+    search.step().unwrap();
+
+    let plan = Plan::new(&settings, &()).unwrap();
+    let first = |order| Loader::new(&plan.dataset, &plan.pipeline, order, (0, 1), 1).next_batch().unwrap();
+    let (training, validation) = (first(&plan.training), first(&plan.validation));
+    let network = Network::new(settings.network.parse().unwrap(), plan.dataset.classes.len(), 3).unwrap();
+    let mut classifier = Classifier::new(network, &Device::cpu(), 5);
+    let mut policy = settings.policy_config().unwrap().init().unwrap();
+    let sample = policy.sample(policy.draw(5, 0, &training.indices), 1.0).unwrap();
+    let augmented = policy.apply(&training.images, &sample).unwrap();
+    let images = plan.pipeline.after(augmented.as_slice(), &training.views);
+    let batch = Batch { images: &images, labels: &training.labels, height: 32, width: 32 };
+    let (evaluation, record) = classifier.train_and_keep(batch).unwrap();
+    let mut sgd = Sgd::new(0.9, true, 5e-4).unwrap();
+    sgd.step(classifier.weights_mut(), &evaluation.gradient, 0.05).unwrap();
+    let mut images = validation.images.into_vec();
+    plan.pipeline.normalise(&mut images);
+    let batch = Batch { images: &images, labels: &validation.labels, height: 32, width: 32 };
+    let direction = classifier.gradient(batch).unwrap().gradient;
+    let (_, q) = record.hypergradient(&direction).unwrap();
+    let scaled: Vec<f32> = q.iter().map(|q| -0.05 * q).collect();
+    let cotangent = plan.pipeline.after_pullback(&scaled, &training.views);
+    let gradient = policy.pullback(&training.images, &sample, &cotangent, Groups::ALL).unwrap().parameters;
+    let mut adam = Adam::new(&[(settings.type_rate, gradient.types().len())]).unwrap();
+    adam.step(0, policy.parameters_mut().types_mut(), gradient.types()).unwrap();
+
+    assert_eq!(search.classifier().weights(), classifier.weights());
+    let close = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6);
+    assert!(close(search.policy().parameters().types(), policy.parameters().types()));
+    assert_ne!(policy.parameters().types(), settings.policy_config().unwrap().init().unwrap().parameters().types());
+}
+
+#[test]
+fn the_number_of_loading_threads_and_the_cache_change_nothing() {
+    let policy = finish(&mut search(&settings("workers = 1")));
+    assert_eq!(policy, finish(&mut search(&settings("workers = 3"))));
+    assert_eq!(policy, finish(&mut search(&settings("cache_mib = 0"))));
+    assert_ne!(policy, finish(&mut search(&settings("seed = 9"))));
+}
+
+/// Stops after so many steps.
+struct StopAfter<'a> {
+    steps: u64,
+    stop: &'a AtomicBool,
+}
+
+impl Observer for StopAfter<'_> {
+    fn step(&mut self, search: &Search, _: &Step) {
+        self.stop.store(search.steps_done() >= self.steps, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_search_that_was_stopped_anywhere_continues_bit_for_bit() {
+    let settings = settings("seed = 3\nmagnitude_start = 1");
+    let folder = tempfile::tempdir().unwrap();
+    let whole_run = Run::create(&folder.path().join("whole"), &settings, &[]).unwrap();
+    let mut whole = search(&settings);
+    drive(&mut whole, &whole_run, &mut (), &AtomicBool::new(false)).unwrap();
+    for steps in [1, 6, 8] {
+        let path = folder.path().join(format!("stopped-{steps}"));
+        let run = Run::create(&path, &settings, &[]).unwrap();
+        let stop = AtomicBool::new(false);
+        let outcome = drive(&mut search(&settings), &run, &mut StopAfter { steps, stop: &stop }, &stop).unwrap();
+        assert_eq!(outcome, Outcome::Stopped);
+        drop(run);
+        let (run, read) = Run::open(&path).unwrap();
+        assert_eq!(read, settings);
+        let mut again = search(&read);
+        run.restore(&mut again).unwrap();
+        assert_eq!(again.steps_done(), steps);
+        drive(&mut again, &run, &mut (), &AtomicBool::new(false)).unwrap();
+        assert_eq!(std::fs::read(run.policy_path()).unwrap(), std::fs::read(whole_run.policy_path()).unwrap());
+        assert_eq!(again.classifier().weights(), whole.classifier().weights());
+    }
+}
+
+#[test]
+fn every_variant_of_the_paper_is_a_setting_away() {
+    for more in [
+        "types = 'softmax'",
+        "depth = 'fixed'\nfixed_depth = 2",
+        "depth = 'application'",
+        "depth = 'application'\ntypes = 'softmax'",
+        "magnitudes = 'gaussian'",
+        "sharing = 'per-batch'",
+        "estimator = 'soft-backward'",
+        "assignment = 'exact'",
+        "hypergradient = 'difference'",
+        "place = 'first'",
+        "warm_up = false\ntype_start = 9",
+        "label_smoothing = 0.1",
+    ] {
+        let settings = settings(more);
+        let mut search = search(&settings);
+        let before = search.policy().parameters().clone();
+        search.step().unwrap();
+        let after = search.policy().parameters();
+        assert_ne!(before.types(), after.types(), "{more}");
+        assert_ne!(before.magnitudes(), after.magnitudes(), "{more}");
+        assert_eq!(before.depth() == after.depth(), more.contains("fixed"), "{more}");
+    }
+}
+
+#[test]
+fn frozen_groups_and_groups_that_wait_stay_as_they_are() {
+    for (more, [depth, types, magnitudes]) in [
+        ("frozen = ['depth']", [false, true, true]),
+        ("frozen = ['types', 'magnitudes']", [true, false, false]),
+        ("type_start = 1", [true, false, true]),
+        ("depth_start = 2\nmagnitude_start = 2\ntype_start = 2", [false; 3]),
+    ] {
+        let mut search = search(&settings(more));
+        let before = search.policy().parameters().clone();
+        let step = search.step().unwrap();
+        let after = search.policy().parameters();
+        assert_eq!(before.depth() != after.depth(), depth, "{more}");
+        assert_eq!(before.types() != after.types(), types, "{more}");
+        assert_eq!(before.magnitudes() != after.magnitudes(), magnitudes, "{more}");
+        assert_eq!(step.validation.is_some(), depth || types || magnitudes, "{more}");
+    }
+}
+
+#[test]
+fn a_checkpoint_of_another_configuration_or_of_other_data_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = settings("");
+    let run = Run::create(&folder.path().join("run"), &settings, &[]).unwrap();
+    let stop = AtomicBool::new(false);
+    drive(&mut search(&settings), &run, &mut StopAfter { steps: 2, stop: &stop }, &stop).unwrap();
+    let refused = |more: Settings| run.restore(&mut search(&more)).unwrap_err().to_string();
+    let message = refused(Settings { type_rate: 0.5, ..settings.clone() });
+    assert!(message.contains("`type_rate` is 0.5 in the run's configuration, but 0.05 here"), "{message}");
+    let path = folder.path().join("run/checkpoint.safetensors");
+    let whole = std::fs::read(&path).unwrap();
+    for cut in [0, 7, 200, whole.len() / 2, whole.len() - 1] {
+        std::fs::write(&path, &whole[..cut]).unwrap();
+        assert!(refused(settings.clone()).contains("is not a checkpoint of this program"));
+    }
+}
+
+#[test]
+fn too_few_images_for_a_batch_are_counted() {
+    let settings = settings("batch = 64");
+    let message = Plan::new(&settings, &()).unwrap_err().to_string();
+    assert_eq!(
+        message,
+        "the validation split has 40 images, but 64 are needed for one batch (`batch`, `images`, `validation_share`)"
+    );
+}
