@@ -146,8 +146,10 @@ impl Learned {
         table.row(["", "share", "", "learned", "allowed", "", "most in"]);
         let most = self.transformations.first().map_or(1.0, |first| first.share).max(f64::MIN_POSITIVE);
         for share in &self.transformations {
-            let layer = (0..share.layers.len()).max_by(|&a, &b| share.layers[a].total_cmp(&share.layers[b]).then(b.cmp(&a)));
-            let layer = layer.map(|layer| format!("layer {} ({:.0} %)", layer + 1, 100.0 * share.layers[layer]));
+            let layer = (0..share.layers.len())
+                .max_by(|&a, &b| share.layers[a].total_cmp(&share.layers[b]).then(b.cmp(&a)));
+            let layer =
+                layer.map(|layer| format!("layer {} ({:.0} %)", layer + 1, 100.0 * share.layers[layer]));
             table.row([
                 share.name.to_owned(),
                 percent(share.share),

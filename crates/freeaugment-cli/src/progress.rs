@@ -163,7 +163,7 @@ fn line(epoch: &Epoch, epochs: u64) -> String {
         ("all validation images", epoch.evaluation_loss, epoch.evaluation_accuracy),
     ] {
         if let (Some(loss), Some(accuracy)) = (loss, accuracy) {
-            text += &format!("; {name} {loss:.3}, {}", percent(accuracy));
+            text += &format!("; {name} loss {loss:.3}, accuracy {}", percent(accuracy));
         }
     }
     text + &format!("; {}", duration(epoch.seconds.total() + epoch.evaluation_seconds))

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::interrupt;
 use crate::output;
+use crate::overview::noun;
 use crate::progress;
 use crate::table::{Table, percent};
 
@@ -63,8 +64,11 @@ pub(crate) const CLASSIFIERS: usize = Trained::ALL.len();
 pub(crate) fn prove(search: &Search, run: &Run, quiet: bool) -> Result<Option<Proof>, Error> {
     let settings = search.settings();
     let plan = search.plan();
-    let empty = Proof { epochs: settings.proof_epochs, test_images: plan.test.len(), classifiers: Vec::new() };
-    let mut proof = read(run).filter(|found| (found.epochs, found.test_images) == (empty.epochs, empty.test_images)).unwrap_or(empty);
+    let empty =
+        Proof { epochs: settings.proof_epochs, test_images: plan.test.len(), classifiers: Vec::new() };
+    let mut proof = read(run)
+        .filter(|found| (found.epochs, found.test_images) == (empty.epochs, empty.test_images))
+        .unwrap_or(empty);
     let is_done = |proof: &Proof, policy| proof.classifiers.iter().any(|judged| judged.policy == policy);
     let left: Vec<Trained> = Trained::ALL.into_iter().filter(|&policy| !is_done(&proof, policy)).collect();
     let steps = settings.proof_epochs * plan.steps;
@@ -117,6 +121,10 @@ impl fmt::Display for Proof {
             table.row([judged.policy.shown().to_owned(), percent(judged.accuracy)]);
         }
         let (images, epochs) = (self.test_images, self.epochs);
-        write!(f, "test accuracy of fresh classifiers ({images} images, {epochs} epochs)\n{table}")
+        write!(
+            f,
+            "test accuracy of fresh classifiers ({images} images, {epochs} {})\n{table}",
+            noun(epochs as usize, "epoch", "epochs")
+        )
     }
 }
