@@ -1,5 +1,6 @@
 //! The reference in `docs/` says what the program does.
 
+use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use freeaugment_search::{FIELDS, Kind, preset};
@@ -22,7 +23,8 @@ fn settings() -> String {
         if field.group != group {
             group = field.group;
             let columns = PRESETS.join("` | `");
-            text += &format!(
+            let _ = write!(
+                text,
                 "\n**{group}**\n\n| key | what it does | `{columns}` |\n|---|---|{}\n",
                 "---|".repeat(PRESETS.len())
             );
@@ -33,7 +35,7 @@ fn settings() -> String {
         };
         let values = tables.each_ref().map(|table| shown(&table[field.name]));
         let help = field.help.trim().replace('<', "&lt;").replace('>', "&gt;");
-        text += &format!("| `{}` | {help}{words} | {} |\n", field.name, values.join(" | "));
+        let _ = writeln!(text, "| `{}` | {help}{words} | {} |", field.name, values.join(" | "));
     }
     format!("{text}\n")
 }

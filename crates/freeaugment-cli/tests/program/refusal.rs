@@ -22,7 +22,7 @@ fn shown(folder: &Path, arguments: &str, ended: &Ended) -> String {
     let code = ended.code.unwrap();
     let message = ended.stderr.replace(&folder.display().to_string(), "FOLDER");
     let arguments = arguments.replace(SMALL, "…");
-    format!("$ freeaugment {arguments}\n{}[{code}]\n\n", message)
+    format!("$ freeaugment {arguments}\n{message}[{code}]\n\n")
 }
 
 #[test]
