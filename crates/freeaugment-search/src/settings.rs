@@ -163,7 +163,7 @@ settings! {
         /// Threads that read and prepare images
         workers: usize = 1,
         /// Built-in drawings: training images
-        drawings_train: usize = 6000,
+        drawings_train: usize = 8000,
         /// Built-in drawings: validation images, and as many again for testing
         drawings_validation: usize = 2000,
         /// Built-in drawings: what validation and test images undergo, such as Rotate:-30..30,Invert
