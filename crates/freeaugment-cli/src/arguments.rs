@@ -8,12 +8,12 @@ use crate::flags::SettingFlags;
 
 const EXAMPLES: &str = "\
 Examples:
-  freeaugment search                          on built-in drawings, to see what it does: a few minutes
-  freeaugment search --data photos/           on your own images: photos/CLASS/… or photos/{train,val,test}/CLASS/…
-  freeaugment search --data photos/ --dry-run what would be done, and how long it would take
-  freeaugment data photos/                    what is recognised there
-  freeaugment resume runs/search-1            goes on after an interruption, bit for bit
-  freeaugment show runs/search-1              the policy as people want to read it
+  freeaugment search                           on built-in drawings: a first look, some minutes
+  freeaugment search --data photos/            on your own images, in photos/CLASS/… for instance
+  freeaugment search --data photos/ --dry-run  what would be done, and how long it would take
+  freeaugment data photos/                     what is recognised there
+  freeaugment resume runs/search-1             go on after an interruption, bit for bit
+  freeaugment show runs/search-1               the policy as people want to read it
 
 Exit codes:
   0    done
@@ -21,7 +21,7 @@ Exit codes:
   2    arguments that cannot be understood
   3    a configuration that cannot be
   4    data, or a policy file, that cannot be used
-  5    the run folder: it exists, is in use, is no run, or its checkpoint belongs to something else
+  5    a run folder that exists, is in use, is no run, or has a checkpoint of something else
   6    the file system: no space, no permission
   7    the training diverged
   130  interrupted; what was done is saved";
@@ -50,8 +50,8 @@ Ctrl-C finishes the step and saves; `freeaugment resume RUN` goes on. A second C
 
 /// Learns which augmentations your images and your network want: how many, which, in what order and how strongly.
 #[derive(Debug, Parser)]
-#[command(name = "freeaugment", version, after_long_help = EXAMPLES, max_term_width = 110)]
-#[command(disable_help_subcommand = true)]
+#[command(name = "freeaugment", bin_name = "freeaugment", version, after_long_help = EXAMPLES, max_term_width = 110)]
+#[command(disable_help_subcommand = true, args_override_self = true)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,

@@ -22,8 +22,8 @@ pub(crate) fn settings(arguments: &SearchArguments) -> Result<Settings, Error> {
     let mut settings = resolve(&preset, &patches)?;
     if !settings.data.is_empty() {
         let path = Path::new(&settings.data);
-        let absolute = std::path::absolute(path)
-            .map_err(|source| Error::Io { path: path.to_owned(), source })?;
+        let absolute =
+            std::path::absolute(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
         // It was text before, and so was the folder it is in, or the path cannot be written down.
         settings.data = absolute.into_os_string().into_string().map_err(|path| Error::Setting {
             place: "the command line".to_owned(),
@@ -60,7 +60,8 @@ fn take_preset(patch: &mut Patch) -> Result<Option<String>, Error> {
 
 /// Drawings have their own; for anything else a CPU must do.
 fn usual_preset(patches: &[Patch]) -> &'static str {
-    let names_data = |values: &Table| values.get("data").and_then(Value::as_str).is_some_and(|data| !data.is_empty());
+    let names_data =
+        |values: &Table| values.get("data").and_then(Value::as_str).is_some_and(|data| !data.is_empty());
     let last = patches.iter().rev().find(|patch| patch.values.contains_key("data"));
     if last.is_some_and(|patch| names_data(&patch.values)) { "quick" } else { "drawings" }
 }

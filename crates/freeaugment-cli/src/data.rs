@@ -57,7 +57,8 @@ impl Report {
     /// Reads every image.
     fn new(dataset: &Dataset) -> Result<Self, Error> {
         let splits = &dataset.splits;
-        let others: Vec<u32> = [&splits.validation, &splits.test].into_iter().flatten().flatten().copied().collect();
+        let others: Vec<u32> =
+            [&splits.validation, &splits.test].into_iter().flatten().flatten().copied().collect();
         let progress = Reading::new(false);
         progress.begin(splits.train.len() + others.len());
         let options = Scan { cache_bytes: 0, max_unreadable: usize::MAX };
@@ -86,11 +87,14 @@ impl Report {
     }
 
     fn shown(&self, full: bool) -> String {
-        let numbers = |values: &[f32]| values.iter().map(|value| format!("{value:.3}")).collect::<Vec<_>>().join(", ");
+        let numbers =
+            |values: &[f32]| values.iter().map(|value| format!("{value:.3}")).collect::<Vec<_>>().join(", ");
         let size = |(height, width): (usize, usize)| format!("{height}x{width}");
         let sizes = match (self.smallest, self.largest) {
             (Some(smallest), Some(largest)) if smallest == largest => size(smallest),
-            (Some(smallest), Some(largest)) => format!("{} to {} (height x width)", size(smallest), size(largest)),
+            (Some(smallest), Some(largest)) => {
+                format!("{} to {} (height x width)", size(smallest), size(largest))
+            }
             _ => "unknown".to_owned(),
         };
         let mut table = Table::new("<<");

@@ -60,7 +60,8 @@ impl Estimate {
         };
         let evaluation = each * (evaluations as usize * plan.validation.indices.len()) as f64;
         let taken = |steps: u64, seconds: f64| steps as f64 * seconds;
-        let proof_one = taken(proof_epochs * plan.steps, warm_up_step_seconds) + each * plan.test.len() as f64;
+        let proof_one =
+            taken(proof_epochs * plan.steps, warm_up_step_seconds) + each * plan.test.len() as f64;
         Ok(Self {
             warm_up_steps,
             learning_steps,
@@ -103,10 +104,18 @@ impl fmt::Display for Estimate {
         let total = self.warm_up_steps + self.learning_steps;
         let mut kinds = Vec::new();
         if self.warm_up_steps > 0 {
-            kinds.push(format!("{} of warm-up, {} each", self.warm_up_steps, milliseconds(self.warm_up_step_seconds)));
+            kinds.push(format!(
+                "{} of warm-up, {} each",
+                self.warm_up_steps,
+                milliseconds(self.warm_up_step_seconds)
+            ));
         }
         if self.learning_steps > 0 {
-            kinds.push(format!("{} that learn, {} each", self.learning_steps, milliseconds(self.learning_step_seconds)));
+            kinds.push(format!(
+                "{} that learn, {} each",
+                self.learning_steps,
+                milliseconds(self.learning_step_seconds)
+            ));
         }
         writeln!(f, "{total} steps: {}", kinds.join("; "))?;
         write!(f, "the search will take about {}", duration(self.search_seconds))?;

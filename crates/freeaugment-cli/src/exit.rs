@@ -69,7 +69,10 @@ fn of_work(error: &Error) -> u8 {
         Error::Network(error) => of_network(error),
         Error::PolicyFile(error) => of_policy_file(error),
         Error::Io { .. } => FILE_SYSTEM,
-        Error::RunExists { .. } | Error::NotARun { .. } | Error::RunLocked { .. } | Error::Checkpoint { .. } => RUN,
+        Error::RunExists { .. }
+        | Error::NotARun { .. }
+        | Error::RunLocked { .. }
+        | Error::Checkpoint { .. } => RUN,
         Error::Diverged { .. } => DIVERGED,
         _ => UNFORESEEN,
     }
@@ -128,7 +131,10 @@ mod tests {
             (Error::UnknownPreset { name: reason() }, CONFIGURATION),
             (Error::NotToml { path: path(), reason: reason() }, CONFIGURATION),
             (data(DataError::Setting { key: "plant", reason: reason() }), CONFIGURATION),
-            (Error::Network(NetworkError::UnknownDevice { name: reason(), available: vec![] }), CONFIGURATION),
+            (
+                Error::Network(NetworkError::UnknownDevice { name: reason(), available: vec![] }),
+                CONFIGURATION,
+            ),
             (data(read(io::ErrorKind::NotFound)), DATA),
             (data(DataError::BadFile { path: path(), reason: reason() }), DATA),
             (policy(FileProblem::Read(io::ErrorKind::NotFound.into())), DATA),
@@ -141,7 +147,13 @@ mod tests {
             (io_error(io::ErrorKind::StorageFull), FILE_SYSTEM),
             (io_error(io::ErrorKind::PermissionDenied), FILE_SYSTEM),
             (policy(FileProblem::Write(io::ErrorKind::StorageFull.into())), FILE_SYSTEM),
-            (Error::Network(NetworkError::File { path: path(), source: io::ErrorKind::StorageFull.into() }), FILE_SYSTEM),
+            (
+                Error::Network(NetworkError::File {
+                    path: path(),
+                    source: io::ErrorKind::StorageFull.into(),
+                }),
+                FILE_SYSTEM,
+            ),
             (Error::Diverged { loss: f64::NAN, epoch: 1, step: 1 }, DIVERGED),
             (Error::Network(NetworkError::EmptyBatch), UNFORESEEN),
         ];

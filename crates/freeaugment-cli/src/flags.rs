@@ -1,7 +1,7 @@
 //! Every setting as a flag.
 
 use clap::builder::PossibleValuesParser;
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
+use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
 use freeaugment_search::{FIELDS, Field, Kind};
 use toml::{Table, Value};
 
@@ -28,7 +28,7 @@ fn flag(field: &Field) -> Arg {
         Kind::Whole => arg.value_name("N").value_parser(value_parser!(i64).range(0..)),
         Kind::Number => arg.value_name("X").value_parser(value_parser!(f64)).allow_negative_numbers(true),
         Kind::Text => arg.value_name("TEXT"),
-        Kind::List => arg.value_name("A,B…").value_delimiter(',').action(ArgAction::Append),
+        Kind::List => arg.value_name("A,B…").value_delimiter(','),
         Kind::Choice(words) => arg.value_name("WORD").value_parser(PossibleValuesParser::new(words)),
     }
 }

@@ -20,7 +20,7 @@ pub(crate) struct Learned {
     pub(crate) depth: Vec<f64>,
     pub(crate) mean_depth: f64,
     /// Most used first.
-    pub(crate) transformations: Vec<Share>,
+    pub(crate) transformations: Vec<Usage>,
     /// How often a sample of all layers uses some transformation more than once.
     pub(crate) repetition: f64,
     pub(crate) provenance: Provenance,
@@ -32,7 +32,7 @@ pub(crate) struct Learned {
 
 /// What a policy does with one transformation.
 #[derive(Debug, Serialize)]
-pub(crate) struct Share {
+pub(crate) struct Usage {
     pub(crate) name: &'static str,
     /// Its share among all that are applied.
     pub(crate) share: f64,
@@ -85,11 +85,11 @@ impl Learned {
     fn new(policy: &Policy) -> Result<Self, Error> {
         let description = policy.describe()?;
         let config = policy.config();
-        let mut transformations: Vec<Share> = (config.transformations.iter().enumerate())
+        let mut transformations: Vec<Usage> = (config.transformations.iter().enumerate())
             .map(|(i, ranged)| {
                 let magnitude = ranged.transformation.magnitude();
                 let ranges = description.magnitudes[i].iter().map(|range| range.map(Range::from));
-                Share {
+                Usage {
                     name: ranged.transformation.name(),
                     share: description.usage[i],
                     rank: 0,
@@ -146,8 +146,10 @@ impl Learned {
         table.row(["", "share", "", "learned", "allowed", "", "most in"]);
         let most = self.transformations.first().map_or(1.0, |first| first.share).max(f64::MIN_POSITIVE);
         for share in &self.transformations {
-            let layer = (0..share.layers.len()).max_by(|&a, &b| share.layers[a].total_cmp(&share.layers[b]).then(b.cmp(&a)));
-            let layer = layer.map(|layer| format!("layer {} ({:.0} %)", layer + 1, 100.0 * share.layers[layer]));
+            let layer = (0..share.layers.len())
+                .max_by(|&a, &b| share.layers[a].total_cmp(&share.layers[b]).then(b.cmp(&a)));
+            let layer =
+                layer.map(|layer| format!("layer {} ({:.0} %)", layer + 1, 100.0 * share.layers[layer]));
             table.row([
                 share.name.to_owned(),
                 percent(share.share),

@@ -87,8 +87,13 @@ fn preparation(plan: &Plan) -> String {
         Crop::Pad { pad } => format!("padded by {pad} and cropped"),
         Crop::Resized => "a random box, resized".to_owned(),
     };
-    let flip = if pipeline.flip > 0.0 { format!("flipped {:.0} %", 100.0 * pipeline.flip) } else { "no flip".to_owned() };
-    let cutout = if pipeline.cutout > 0 { format!("cutout {}", pipeline.cutout) } else { "no cutout".to_owned() };
+    let flip = if pipeline.flip > 0.0 {
+        format!("flipped {:.0} %", 100.0 * pipeline.flip)
+    } else {
+        "no flip".to_owned()
+    };
+    let cutout =
+        if pipeline.cutout > 0 { format!("cutout {}", pipeline.cutout) } else { "no cutout".to_owned() };
     format!("{crop}, {flip}, {cutout}")
 }
 
@@ -98,13 +103,25 @@ impl fmt::Display for Overview {
         table.row(["data", &self.data]);
         let memory = if self.in_memory { "kept in memory" } else { "read every time" };
         let (training, validation, test) = (self.training_images, self.validation_images, self.test_images);
-        table.row(["images", &format!("{training} training, {validation} validation, {test} test; {} classes; {memory}", self.classes)]);
+        table.row([
+            "images",
+            &format!(
+                "{training} training, {validation} validation, {test} test; {} classes; {memory}",
+                self.classes
+            ),
+        ]);
         let colours = if self.channels == 1 { "grey" } else { "colour" };
         table.row(["size", &format!("{0}x{0}, {colours}; {1}", self.size, self.preparation)]);
         table.row(["network", &format!("{} on {}", self.network, self.device)]);
         let (epochs, each) = (self.epochs, self.steps_per_epoch);
-        table.row(["steps", &format!("{epochs} epochs × {each} steps of {} images = {}", self.batch, self.steps)]);
-        table.row(["policy", &format!("{} transformations in up to {} layers", self.transformations, self.layers)]);
+        table.row([
+            "steps",
+            &format!("{epochs} epochs × {each} steps of {} images = {}", self.batch, self.steps),
+        ]);
+        table.row([
+            "policy",
+            &format!("{} transformations in up to {} layers", self.transformations, self.layers),
+        ]);
         let starts = [
             ("magnitudes", self.learning_from.magnitudes),
             ("types and order", self.learning_from.types),
@@ -128,7 +145,12 @@ impl fmt::Display for Unreadable<'_> {
             return Ok(());
         }
         let count = self.0.len();
-        write!(f, "\n\n{count} {} left out because {} cannot be read:", noun(count, "image is", "images are"), noun(count, "it", "they"))?;
+        write!(
+            f,
+            "\n\n{count} {} left out because {} cannot be read:",
+            noun(count, "image is", "images are"),
+            noun(count, "it", "they")
+        )?;
         for message in self.0.iter().take(MOST_NAMES) {
             write!(f, "\n  {message}")?;
         }
@@ -139,6 +161,7 @@ impl fmt::Display for Unreadable<'_> {
     }
 }
 
-fn noun(count: usize, one: &'static str, many: &'static str) -> &'static str {
+/// A word that goes with a count.
+pub(crate) fn noun(count: usize, one: &'static str, many: &'static str) -> &'static str {
     if count == 1 { one } else { many }
 }

@@ -66,7 +66,9 @@ impl fmt::Display for Comparison {
         table.row(["", "planted", "learned", "share", "rank"]);
         table.row(["how many", &self.planted_depth.to_string(), &format!("{:.1}", self.mean_depth)]);
         for found in &self.transformations {
-            let rank = found.rank.map_or("not among those to choose from".to_owned(), |rank| format!("{rank} of {}", self.count));
+            let rank = found.rank.map_or("not among those to choose from".to_owned(), |rank| {
+                format!("{rank} of {}", self.count)
+            });
             table.row([
                 found.name.to_owned(),
                 shown(found.planted),
@@ -75,6 +77,10 @@ impl fmt::Display for Comparison {
                 rank,
             ]);
         }
-        write!(f, "what was planted, and what was learned of it ({} each before learning)\n{table}", percent(self.uniform))
+        write!(
+            f,
+            "what was planted, and what was learned of it ({} each before learning)\n{table}",
+            percent(self.uniform)
+        )
     }
 }

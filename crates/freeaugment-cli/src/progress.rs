@@ -1,9 +1,12 @@
 //! How far things are: a bar on a terminal, a line per epoch elsewhere, nothing for those who want quiet.
 
+use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use freeaugment::Groups;
 use freeaugment_search::{Epoch, Observer, ReadProgress, Search, Step};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -14,10 +17,13 @@ use crate::table::{duration, percent};
 /// Reading that takes less is not worth a bar.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A bar that shows itself only on a terminal.
+/// A step that learns costs about three that only train: one more pass for validation, a double one for the gradient.
+const LEARNING_COST: f64 = 3.0;
+
+/// A bar that shows itself only on a terminal. `unit` says what is counted and may hold indicatif's keys.
 pub(crate) fn bar(length: u64, unit: &str, quiet: bool) -> ProgressBar {
     let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
-    let template = format!("{{bar:20}} {{pos}}/{{len}} {unit}, {{eta}} left  {{wide_msg}}");
+    let template = format!("{{bar:20}} {{pos}}/{{len}} {unit}  {{wide_msg}}");
     let style = ProgressStyle::with_template(&template).expect("the template is right").progress_chars("█▌░");
     ProgressBar::with_draw_target(Some(length), target).with_style(style)
 }
@@ -37,7 +43,7 @@ pub(crate) struct Reading {
 
 impl Reading {
     pub(crate) fn new(quiet: bool) -> Self {
-        let bar = bar(0, "images read", true);
+        let bar = bar(0, "images read, {eta} left", true);
         Self { bar, began: Instant::now(), quiet, shown: AtomicBool::new(quiet) }
     }
 }
@@ -99,7 +105,6 @@ impl Steps {
     pub(crate) fn new(search: &Search, manner: Manner) -> Self {
         let bar = bar(search.steps_total(), "steps", manner.quiet);
         bar.set_position(search.steps_done());
-        bar.reset_eta();
         Self {
             bar,
             json: manner.json,
@@ -119,10 +124,21 @@ impl Steps {
     }
 
     fn seconds_left(&self, search: &Search) -> f64 {
-        let done = search.steps_done();
-        let each = self.began.elapsed().as_secs_f64() / done.saturating_sub(self.before).max(1) as f64;
-        each * (search.steps_total() - done) as f64
+        let done = cost(search, self.before..search.steps_done());
+        let left = cost(search, search.steps_done()..search.steps_total());
+        self.began.elapsed().as_secs_f64() * left / done.max(1.0)
     }
+}
+
+/// What steps cost, counted in steps that only train.
+fn cost(search: &Search, steps: Range<u64>) -> f64 {
+    let each = search.plan().steps;
+    let epochs = steps.start / each..steps.end.div_ceil(each);
+    let of_epoch = |epoch: u64| {
+        let within = steps.end.min((epoch + 1) * each) - steps.start.max(epoch * each);
+        within as f64 * if search.learning(epoch) == Groups::NONE { 1.0 } else { LEARNING_COST }
+    };
+    epochs.map(of_epoch).sum()
 }
 
 impl Observer for Steps {
@@ -131,7 +147,8 @@ impl Observer for Steps {
         if let Some(validation) = step.validation {
             self.validation.add(validation);
         }
-        let epoch = format!("epoch {}/{}  ", step.epoch + 1, search.settings().epochs);
+        let left = duration(self.seconds_left(search));
+        let epoch = format!("{left} left  epoch {}/{}  ", step.epoch + 1, search.settings().epochs);
         let (training, validation) = (self.training.shown("training"), self.validation.shown("validation"));
         self.bar.set_message(epoch + &training + &validation);
         self.bar.set_position(search.steps_done());
@@ -163,7 +180,7 @@ fn line(epoch: &Epoch, epochs: u64) -> String {
         ("all validation images", epoch.evaluation_loss, epoch.evaluation_accuracy),
     ] {
         if let (Some(loss), Some(accuracy)) = (loss, accuracy) {
-            text += &format!("; {name} {loss:.3}, {}", percent(accuracy));
+            let _ = write!(text, "; {name} loss {loss:.3}, accuracy {}", percent(accuracy));
         }
     }
     text + &format!("; {}", duration(epoch.seconds.total() + epoch.evaluation_seconds))

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::interrupt;
 use crate::output;
+use crate::overview::noun;
 use crate::progress;
 use crate::table::{Table, percent};
 
@@ -25,28 +26,28 @@ pub(crate) struct Proof {
 /// A classifier on the test images.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Judged {
-    policy: Trained,
+    policy: Under,
     accuracy: f64,
     loss: f64,
 }
 
-/// What a classifier was trained with.
+/// The policy that a classifier was trained under.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Trained {
-    WithoutPolicy,
-    InitialPolicy,
-    LearnedPolicy,
+enum Under {
+    None,
+    Initial,
+    Learned,
 }
 
-impl Trained {
-    const ALL: [Self; 3] = [Self::WithoutPolicy, Self::InitialPolicy, Self::LearnedPolicy];
+impl Under {
+    const ALL: [Self; 3] = [Self::None, Self::Initial, Self::Learned];
 
     fn shown(self) -> &'static str {
         match self {
-            Self::WithoutPolicy => "without a policy",
-            Self::InitialPolicy => "with the initial policy",
-            Self::LearnedPolicy => "with the learned policy",
+            Self::None => "without a policy",
+            Self::Initial => "with the initial policy",
+            Self::Learned => "with the learned policy",
         }
     }
 }
@@ -57,18 +58,21 @@ pub(crate) fn is_wanted(search: &Search) -> bool {
 }
 
 /// How many classifiers a proof trains.
-pub(crate) const CLASSIFIERS: usize = Trained::ALL.len();
+pub(crate) const CLASSIFIERS: usize = Under::ALL.len();
 
 /// Trains and judges the classifiers that are not written down yet. None if someone stopped it.
 pub(crate) fn prove(search: &Search, run: &Run, quiet: bool) -> Result<Option<Proof>, Error> {
     let settings = search.settings();
     let plan = search.plan();
-    let empty = Proof { epochs: settings.proof_epochs, test_images: plan.test.len(), classifiers: Vec::new() };
-    let mut proof = read(run).filter(|found| (found.epochs, found.test_images) == (empty.epochs, empty.test_images)).unwrap_or(empty);
+    let empty =
+        Proof { epochs: settings.proof_epochs, test_images: plan.test.len(), classifiers: Vec::new() };
+    let mut proof = read(run)
+        .filter(|found| (found.epochs, found.test_images) == (empty.epochs, empty.test_images))
+        .unwrap_or(empty);
     let is_done = |proof: &Proof, policy| proof.classifiers.iter().any(|judged| judged.policy == policy);
-    let left: Vec<Trained> = Trained::ALL.into_iter().filter(|&policy| !is_done(&proof, policy)).collect();
+    let left: Vec<Under> = Under::ALL.into_iter().filter(|&policy| !is_done(&proof, policy)).collect();
     let steps = settings.proof_epochs * plan.steps;
-    let bar = progress::bar(left.len() as u64 * steps, "steps", quiet);
+    let bar = progress::bar(left.len() as u64 * steps, "steps, {eta} left", quiet);
     for kind in left {
         let about = format!("a fresh classifier trained {}", kind.shown());
         bar.set_message(about.clone());
@@ -97,11 +101,11 @@ pub(crate) fn prove(search: &Search, run: &Run, quiet: bool) -> Result<Option<Pr
     Ok(Some(proof))
 }
 
-fn policy(kind: Trained, settings: &Settings, learned: &Policy) -> Result<Option<Policy>, Error> {
+fn policy(kind: Under, settings: &Settings, learned: &Policy) -> Result<Option<Policy>, Error> {
     match kind {
-        Trained::WithoutPolicy => Ok(None),
-        Trained::InitialPolicy => Ok(Some(settings.policy_config()?.init()?)),
-        Trained::LearnedPolicy => Ok(Some(learned.clone())),
+        Under::None => Ok(None),
+        Under::Initial => Ok(Some(settings.policy_config()?.init()?)),
+        Under::Learned => Ok(Some(learned.clone())),
     }
 }
 
@@ -117,6 +121,10 @@ impl fmt::Display for Proof {
             table.row([judged.policy.shown().to_owned(), percent(judged.accuracy)]);
         }
         let (images, epochs) = (self.test_images, self.epochs);
-        write!(f, "test accuracy of fresh classifiers ({images} images, {epochs} epochs)\n{table}")
+        write!(
+            f,
+            "test accuracy of fresh classifiers ({images} images, {epochs} {})\n{table}",
+            noun(epochs as usize, "epoch", "epochs")
+        )
     }
 }

@@ -71,7 +71,9 @@ pub(crate) fn carry_out(mut search: Search, run: &Run, manner: Manner) -> Result
     let mut proof = None;
     if proof::is_wanted(&search) {
         proof = proof::prove(&search, run, manner.quiet)?;
-        let Some(proof) = &proof else { return interrupted(run, manner, "the search is finished, its proof is not") };
+        let Some(proof) = &proof else {
+            return interrupted(run, manner, "the search is finished, its proof is not");
+        };
         if shows {
             print(&format!("\n{proof}"))?;
         }

@@ -1,0 +1,9 @@
+//! The real program, run as a user runs it.
+
+mod command;
+mod determinism;
+mod document;
+mod interruption;
+mod output;
+mod refusal;
+mod run_folder;
