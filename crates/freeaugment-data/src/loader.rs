@@ -75,7 +75,8 @@ impl Loader {
         let (receivers, threads) = (0..threads)
             .map(|worker| {
                 let (sender, receiver) = sync_channel(AHEAD);
-                let (dataset, pipeline, order) = (Arc::clone(dataset), Arc::clone(pipeline), Arc::clone(order));
+                let (dataset, pipeline, order) =
+                    (Arc::clone(dataset), Arc::clone(pipeline), Arc::clone(order));
                 let numbers = (start + worker..end).step_by(threads as usize);
                 let handle = std::thread::spawn(move || send(&dataset, &pipeline, &order, numbers, &sender));
                 (receiver, handle)

@@ -121,12 +121,8 @@ impl Pipeline {
         if self.crop == Crop::Resized {
             // Shorter side to 256 when the network takes 224, and the centre of that.
             let side = height.min(width) * 224.0 / 256.0;
-            let window = Window {
-                top: (height - side) / 2.0,
-                left: (width - side) / 2.0,
-                height: side,
-                width: side,
-            };
+            let window =
+                Window { top: (height - side) / 2.0, left: (width - side) / 2.0, height: side, width: side };
             return self.fit(picture, window);
         }
         self.whole(picture)
@@ -134,12 +130,8 @@ impl Pipeline {
 
     /// The whole picture at the network's size.
     fn whole(&self, picture: &Picture) -> Vec<f32> {
-        let window = Window {
-            top: 0.0,
-            left: 0.0,
-            height: picture.height as f64,
-            width: picture.width as f64,
-        };
+        let window =
+            Window { top: 0.0, left: 0.0, height: picture.height as f64, width: picture.width as f64 };
         self.fit(picture, window)
     }
 
@@ -277,7 +269,8 @@ fn draw_window(stream: &mut Stream, height: usize, width: usize) -> [f64; 4] {
         }
     }
     let ratio = (width / height).clamp(RATIO.0, RATIO.1);
-    let (columns, rows) = if width / height > ratio { (height * ratio, height) } else { (width, width / ratio) };
+    let (columns, rows) =
+        if width / height > ratio { (height * ratio, height) } else { (width, width / ratio) };
     [(1.0 - rows / height) / 2.0, (1.0 - columns / width) / 2.0, rows / height, columns / width]
 }
 
@@ -334,8 +327,7 @@ mod tests {
                 let mut numbers = vec![0.0; 2 * 192];
                 Stream::new(9, VIEW, 0, index).uniform(&mut numbers);
                 let (x, g) = numbers.split_at(192);
-                let (there, origin) =
-                    (pipeline.after(x, &[view]), pipeline.after(&[0.0; 192], &[view]));
+                let (there, origin) = (pipeline.after(x, &[view]), pipeline.after(&[0.0; 192], &[view]));
                 let left: f64 = (0..192).map(|i| f64::from((there[i] - origin[i]) * g[i])).sum();
                 let back = pipeline.after_pullback(g, &[view]);
                 let right: f64 = (0..192).map(|i| f64::from(x[i] * back[i])).sum();
@@ -365,7 +357,9 @@ mod tests {
             for index in 0..20 {
                 let view = pipeline.draw(0, 0, index, &picture);
                 let [top, left, rows, columns] = view.window.unwrap();
-                assert!(top >= 0.0 && left >= 0.0 && top + rows <= 1.0 + 1e-9 && left + columns <= 1.0 + 1e-9);
+                assert!(
+                    top >= 0.0 && left >= 0.0 && top + rows <= 1.0 + 1e-9 && left + columns <= 1.0 + 1e-9
+                );
                 assert_eq!(pipeline.before(&picture, &view).len(), 192);
             }
         }

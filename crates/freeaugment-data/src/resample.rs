@@ -41,8 +41,7 @@ fn taps(start: f64, length: f64, limit: usize, outputs: usize) -> Vec<Taps> {
             let reach = SUPPORT * stretch;
             let first = ((centre - reach + 0.5).max(0.0) as usize).min(limit - 1);
             let end = ((centre + reach + 0.5) as usize).clamp(first + 1, limit);
-            let raw: Vec<f64> =
-                (first..end).map(|at| cubic((at as f64 - centre + 0.5) / stretch)).collect();
+            let raw: Vec<f64> = (first..end).map(|at| cubic((at as f64 - centre + 0.5) / stretch)).collect();
             let sum: f64 = raw.iter().sum();
             let weights = if sum.abs() < 1e-12 {
                 vec![1.0 / raw.len() as f32; raw.len()]
@@ -122,6 +121,19 @@ mod tests {
         }
     }
 
-    const PIL: [f32; 12] = [0.101_475, 0.142_075_2, 0.187_273_2, 0.227_873_5, 0.436_800_7, 0.477_401, 0.522_599, 0.563_199_3, 0.772_126_5, 0.812_726_7, 0.857_924_8, 0.898_525];
+    const PIL: [f32; 12] = [
+        0.101_475,
+        0.142_075_2,
+        0.187_273_2,
+        0.227_873_5,
+        0.436_800_7,
+        0.477_401,
+        0.522_599,
+        0.563_199_3,
+        0.772_126_5,
+        0.812_726_7,
+        0.857_924_8,
+        0.898_525,
+    ];
     const PIL_BOX: [f32; 4] = [0.467_910_5, 0.532_089_6, 0.803_236_2, 0.867_415_3];
 }

@@ -36,12 +36,7 @@ pub fn take_stratified(indices: &[u32], label: impl Fn(u32) -> u32, count: usize
 }
 
 /// Two parts with classes in proportion; `share` of the images go into the second.
-pub fn halve(
-    indices: &[u32],
-    label: impl Fn(u32) -> u32,
-    share: f64,
-    seed: u64,
-) -> (Vec<u32>, Vec<u32>) {
+pub fn halve(indices: &[u32], label: impl Fn(u32) -> u32, share: f64, seed: u64) -> (Vec<u32>, Vec<u32>) {
     let count = (indices.len() as f64 * share).round() as usize;
     let second = take_stratified(indices, label, count, seed);
     let first = indices.iter().copied().filter(|index| second.binary_search(index).is_err()).collect();

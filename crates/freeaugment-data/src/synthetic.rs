@@ -92,7 +92,9 @@ const CLASSES: [(&str, Ink); 10] = [
     ("square", |x, y| x.abs().max(y.abs()) <= 0.6),
     ("rhomboid", |x, y| y.abs() <= 0.6 && (x + LEAN * y).abs() <= 0.6),
     ("cross", |x, y| x.abs().max(y.abs()) <= 0.8 && x.abs().min(y.abs()) <= 0.2),
-    ("skew cross", |x, y| y.abs() <= 0.8 && (x + LEAN * y).abs() <= 0.8 && (x + LEAN * y).abs().min(y.abs()) <= 0.2),
+    ("skew cross", |x, y| {
+        y.abs() <= 0.8 && (x + LEAN * y).abs() <= 0.8 && (x + LEAN * y).abs().min(y.abs()) <= 0.2
+    }),
     ("ell", |x, y| x.abs() <= 0.6 && y.abs() <= 0.8 && (x <= -0.2 || y >= 0.4)),
     ("skew ell", |x, y| (x + LEAN * y).abs() <= 0.6 && y.abs() <= 0.8 && (x + LEAN * y <= -0.2 || y >= 0.4)),
     ("checks", |x, y| x.abs().max(y.abs()) <= 0.8 && (stripe(x, 0.4) != stripe(y, 0.4))),
@@ -155,7 +157,8 @@ impl Synthetic {
         let ground_tint = [(); 3].map(|()| next(-0.06, 0.06));
         // The ground is a slope in some direction with a wave across it.
         let (slope_x, slope_y) = (next(-0.06, 0.06), next(-0.06, 0.06));
-        let (wave, wave_x, wave_y, phase) = (next(0.0, 0.05), next(-9.0, 9.0), next(-9.0, 9.0), next(0.0, 6.3));
+        let (wave, wave_x, wave_y, phase) =
+            (next(0.0, 0.05), next(-9.0, 9.0), next(-9.0, 9.0), next(0.0, 6.3));
         let mut grain = vec![0.0; 3 * SIZE * SIZE];
         stream.normal(&mut grain);
 
@@ -253,8 +256,7 @@ mod tests {
 
     #[test]
     fn only_validation_and_test_images_are_planted() {
-        let (plain, planted) =
-            (synthetic(&[]).dataset(), synthetic(&["Rotate:20..30", "Invert"]).dataset());
+        let (plain, planted) = (synthetic(&[]).dataset(), synthetic(&["Rotate:20..30", "Invert"]).dataset());
         assert_eq!(plain.read(7).unwrap(), planted.read(7).unwrap());
         assert_ne!(plain.read(41).unwrap(), planted.read(41).unwrap());
         assert_eq!(plain.splits.validation.as_ref().unwrap().len(), 20);

@@ -112,7 +112,10 @@ pub(crate) fn load(search: &mut Search, path: &Path) -> Result<(), Error> {
 }
 
 fn broken(path: &Path, reason: &str) -> Error {
-    Error::Checkpoint { path: path.to_owned(), reason: format!("is not a checkpoint of this program: {reason}") }
+    Error::Checkpoint {
+        path: path.to_owned(),
+        reason: format!("is not a checkpoint of this program: {reason}"),
+    }
 }
 
 /// A checkpoint being read.

@@ -7,12 +7,12 @@ use freeaugment::Groups;
 
 use crate::error::Error;
 use crate::evaluate::evaluate;
-use crate::metric::{Epoch, GradientNorms, LayerRanges, Share, Tally};
+use crate::metric::{Epoch, GradientNorms, LayerRanges, Share};
 use crate::run::Run;
 use crate::search::{Search, Step};
 
 /// How long work may be lost to a crash.
-const SAVE_EVERY: Duration = Duration::from_secs(60);
+const SAVE_EVERY: Duration = Duration::from_mins(1);
 
 /// Told what happens.
 pub trait Observer {
@@ -75,7 +75,7 @@ pub fn drive(
 /// Measures the epoch that has just ended and begins a new tally.
 fn end_epoch(search: &mut Search) -> Result<Epoch, Error> {
     let epoch = search.step / search.plan.steps - 1;
-    let tally = std::mem::replace(&mut search.tally, Tally::default());
+    let tally = std::mem::take(&mut search.tally);
     let (settings, plan) = (&search.settings, &search.plan);
     let every = settings.evaluate_every;
     let is_due = epoch + 1 == settings.epochs || (every > 0 && (epoch + 1).is_multiple_of(every));

@@ -65,10 +65,7 @@ impl Plan {
         let (train, validation, test) = choose(settings, &dataset);
         let used: Vec<u32> = [&train[..], &validation, &test].concat();
         progress.begin(used.len());
-        let options = Scan {
-            cache_bytes: settings.cache_mib << 20,
-            max_unreadable: settings.max_unreadable,
-        };
+        let options = Scan { cache_bytes: settings.cache_mib << 20, max_unreadable: settings.max_unreadable };
         // The mean is that of training images alone: validation and test images are not to be looked at.
         let scanned = dataset.scan(&train, options, &|| progress.advance())?;
         let left = Scan { max_unreadable: options.max_unreadable - scanned.unreadable.len(), ..options };
@@ -166,9 +163,8 @@ fn pipeline(
     let crop = match settings.crop {
         CropChoice::None => Crop::None,
         CropChoice::Pad => Crop::Pad { pad: settings.pad },
-        CropChoice::Resized => Crop::Resized,
         CropChoice::Auto if small.is_some() => Crop::Pad { pad: settings.pad },
-        CropChoice::Auto => Crop::Resized,
+        CropChoice::Auto | CropChoice::Resized => Crop::Resized,
     };
     let policy_first = settings.place == Place::First;
     if policy_first && crop == Crop::Resized {
@@ -177,7 +173,8 @@ fn pipeline(
         return Err(refuse("place", reason));
     }
     if settings.cutout >= 2 * size {
-        let reason = format!("a hole of {} pixels covers every image of {size}: less is allowed", settings.cutout);
+        let reason =
+            format!("a hole of {} pixels covers every image of {size}: less is allowed", settings.cutout);
         return Err(refuse("cutout", reason));
     }
     let flip = if matches!(dataset.kind, Kind::Idx | Kind::Synthetic) { 0.0 } else { settings.flip };

@@ -74,16 +74,18 @@ impl Settings {
     /// The settings as a file, every key with what it does.
     pub fn to_toml(&self) -> String {
         let table = to_table(self);
-        let mut text = String::new();
+        let mut lines = Vec::new();
         let mut group = "";
         for field in FIELDS {
             if field.group != group {
-                text += &format!("{}# {}\n", if group.is_empty() { "" } else { "\n" }, field.group);
+                lines.extend((!group.is_empty()).then(String::new));
+                lines.push(format!("# {}", field.group));
                 group = field.group;
             }
-            text += &format!("#{}\n{} = {}\n", field.help, field.name, table[field.name]);
+            lines.push(format!("#{}", field.help));
+            lines.push(format!("{} = {}", field.name, table[field.name]));
         }
-        text
+        lines.join("\n") + "\n"
     }
 
     /// Reads what [`Self::to_toml`] wrote; every key must be there.
@@ -126,15 +128,27 @@ mod tests {
     fn what_cannot_be_is_named_with_its_place() {
         for (text, message) in [
             ("epoch = 3", "search.toml: `epoch`: there is no such setting (did you mean `epochs`?)"),
-            ("types = 'sinkhorm'", "search.toml: `types`: unknown variant `sinkhorm`, expected `sinkhorn` or `softmax`"),
-            ("layers = 15", "the configuration: `layers`: 15 layers cannot be: with 14 transformations, 1 to 14 are allowed"),
-            ("frozen = ['type']", "the configuration: `frozen`: there is no group `type`; there are depth, types, magnitudes"),
+            (
+                "types = 'sinkhorm'",
+                "search.toml: `types`: unknown variant `sinkhorm`, expected `sinkhorn` or `softmax`",
+            ),
+            (
+                "layers = 15",
+                "the configuration: `layers`: 15 layers cannot be: with 14 transformations, 1 to 14 are allowed",
+            ),
+            (
+                "frozen = ['type']",
+                "the configuration: `frozen`: there is no group `type`; there are depth, types, magnitudes",
+            ),
             ("batch = 1", "the configuration: `batch`: 1 is not allowed: 2 to 65536 are"),
         ] {
             assert_eq!(resolve("cifar10", &[patch(text)]).unwrap_err().to_string(), message);
         }
         let message = resolve("cifar10", &[patch("network = 'WRN-11-1'")]).unwrap_err().to_string();
-        assert!(message.starts_with("the configuration: `network`: unknown network \"WRN-11-1\""), "{message}");
+        assert!(
+            message.starts_with("the configuration: `network`: unknown network \"WRN-11-1\""),
+            "{message}"
+        );
         assert!(resolve("cifar", &[]).unwrap_err().to_string().contains("there are cifar10, cifar100"));
     }
 

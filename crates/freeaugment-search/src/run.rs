@@ -124,7 +124,7 @@ impl Run {
 
     /// Writes down an epoch: its metrics, its policy, and the state to continue from.
     pub(crate) fn save_epoch(&self, search: &Search, epoch: &Epoch) -> Result<(), Error> {
-        let policy = self.provenance(search, epoch.epoch);
+        let policy = Self::with_provenance(search, epoch.epoch);
         policy.save(self.path(POLICIES).join(format!("epoch-{:04}.json", epoch.epoch)))?;
         policy.save(self.policy_path())?;
         self.append(METRICS, &serde_json::to_string(epoch).expect("metrics are plain values"))?;
@@ -144,8 +144,8 @@ impl Run {
             checkpoint::load(search, &path)?;
         }
         let done = search.step / search.plan.steps;
-        let kept: Vec<String> = self.metrics()?.into_iter().take(done as usize).collect();
-        let text: String = kept.iter().map(|line| format!("{line}\n")).collect();
+        let kept = self.metrics()?.into_iter().take(done as usize);
+        let text: String = kept.map(|line| line + "\n").collect();
         self.write(METRICS, text.as_bytes())?;
         self.log(&format!("resumed at step {} of {}", search.step, search.steps_total()))
     }
@@ -162,14 +162,21 @@ impl Run {
     }
 
     /// The policy with where it comes from: nothing that differs between two runs of the same search.
-    fn provenance(&self, search: &Search, epoch: u64) -> Policy {
+    fn with_provenance(search: &Search, epoch: u64) -> Policy {
         let mut policy = search.policy().clone();
         let (settings, plan) = (&search.settings, &search.plan);
         let entries = [
             ("program", format!("freeaugment {}", env!("CARGO_PKG_VERSION"))),
             ("data", plan.dataset.title.clone()),
             ("data_fingerprint", format!("{:016x}", plan.fingerprint)),
-            ("images", format!("{} training, {} validation", plan.training.indices.len(), plan.validation.indices.len())),
+            (
+                "images",
+                format!(
+                    "{} training, {} validation",
+                    plan.training.indices.len(),
+                    plan.validation.indices.len()
+                ),
+            ),
             ("image_size", format!("{0}x{0}", plan.pipeline.size)),
             ("network", settings.network.clone()),
             ("batch", settings.batch.to_string()),
@@ -184,12 +191,8 @@ impl Run {
 
 fn lock(folder: &Path) -> Result<File, Error> {
     let path = folder.join(LOCK);
-    let file = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .open(&path)
-        .map_err(Error::io(&path))?;
+    let file =
+        OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(Error::io(&path))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => Err(Error::RunLocked { path: folder.to_owned() }),

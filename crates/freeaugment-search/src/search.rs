@@ -203,7 +203,9 @@ impl Search {
         rate: f64,
         learning: Groups,
     ) -> Result<(), Error> {
-        q.iter_mut().for_each(|value| *value *= -rate as f32);
+        for value in &mut q {
+            *value *= -rate as f32;
+        }
         let cotangent = self.plan.pipeline.after_pullback(&q, &pictures.views);
         let gradient = self.policy.pullback(&pictures.images, sample, &cotangent, learning)?.parameters;
         let flat = |pair: [&[f32]; 2]| pair.concat();
@@ -233,7 +235,8 @@ impl Search {
         let after = self.classifier.weights().clone();
         let mut gradient_at = |radius: f64| {
             let moved = self.classifier.weights_mut().values_mut();
-            for ((moved, before), direction) in moved.iter_mut().zip(before.values()).zip(direction.values()) {
+            for ((moved, before), direction) in moved.iter_mut().zip(before.values()).zip(direction.values())
+            {
                 *moved = before + radius as f32 * direction;
             }
             self.classifier.input_gradient(batch)

@@ -267,11 +267,10 @@ impl Settings {
         } else {
             let read = |text: &String| {
                 // The same spelling as a plant: a name, and a range where it is not the paper's.
-                let plant: Plant =
-                    text.parse().map_err(|error: freeaugment_data::Error| match error {
-                        freeaugment_data::Error::Setting { reason, .. } => refuse("transformations", reason),
-                        other => other.into(),
-                    })?;
+                let plant: Plant = text.parse().map_err(|error: freeaugment_data::Error| match error {
+                    freeaugment_data::Error::Setting { reason, .. } => refuse("transformations", reason),
+                    other => other.into(),
+                })?;
                 let range = plant.range.unwrap_or((0.0, 1.0));
                 Ok(RangedTransformation { transformation: plant.transformation, range })
             };
@@ -321,8 +320,7 @@ impl Settings {
                 "types" => groups.types = true,
                 "magnitudes" => groups.magnitudes = true,
                 other => {
-                    let reason =
-                        format!("there is no group `{other}`; there are depth, types, magnitudes");
+                    let reason = format!("there is no group `{other}`; there are depth, types, magnitudes");
                     return Err(refuse("frozen", reason));
                 }
             }
@@ -390,7 +388,9 @@ impl Settings {
             let reason = format!("{} is more than the {} layers", self.fixed_depth, self.layers);
             return Err(refuse("fixed_depth", reason));
         }
-        self.network.parse::<freeaugment_nn::Architecture>().map_err(|error| refuse("network", error.to_string()))?;
+        self.network
+            .parse::<freeaugment_nn::Architecture>()
+            .map_err(|error| refuse("network", error.to_string()))?;
         self.policy_config()?.init().map_err(|error| refuse("policy", error.to_string()))?;
         Ok(())
     }

@@ -23,8 +23,7 @@ pub fn train(
     epochs: u64,
     progress: &mut dyn FnMut() -> Result<(), Error>,
 ) -> Result<Classifier, Error> {
-    let network =
-        Network::new(settings.network.parse()?, plan.dataset.classes.len(), plan.dataset.channels)?;
+    let network = Network::new(settings.network.parse()?, plan.dataset.classes.len(), plan.dataset.channels)?;
     let loss = CrossEntropy::new(settings.label_smoothing as f32)?;
     // Not the seed of the search's classifier: what is judged must not have been fitted to its weights.
     let seed = settings.seed ^ 0x5eed_0f50;

@@ -10,13 +10,11 @@ use freeaugment_search::{Observer, Outcome, Patch, Plan, Run, Search, Settings, 
 
 /// A search of a few seconds, with more settings on top.
 fn settings(more: &str) -> Settings {
-    let text = format!(
-        "drawings_train = 96\ndrawings_validation = 40\nbatch = 16\nepochs = 2\nlayers = 2\nmagnitude_start = 0\n\
+    let text = "drawings_train = 96\ndrawings_validation = 40\nbatch = 16\nepochs = 2\nlayers = 2\nmagnitude_start = 0\n\
          type_start = 0\ndepth_start = 0\ncrop = 'pad'\ncutout = 8\nproof_epochs = 0\n\
-         transformations = ['Rotate', 'Brightness', 'Invert']"
-    );
+         transformations = ['Rotate', 'Brightness', 'Invert']";
     let patch = |text: &str| Patch { place: "a test".to_owned(), values: text.parse().unwrap() };
-    resolve("drawings", &[patch(&text), patch(more)]).unwrap()
+    resolve("drawings", &[patch(text), patch(more)]).unwrap()
 }
 
 fn search(settings: &Settings) -> Search {
@@ -63,7 +61,10 @@ fn a_step_is_made_of_the_published_parts_in_the_published_order() {
     assert_eq!(search.classifier().weights(), classifier.weights());
     let close = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6);
     assert!(close(search.policy().parameters().types(), policy.parameters().types()));
-    assert_ne!(policy.parameters().types(), settings.policy_config().unwrap().init().unwrap().parameters().types());
+    assert_ne!(
+        policy.parameters().types(),
+        settings.policy_config().unwrap().init().unwrap().parameters().types()
+    );
 }
 
 #[test]
@@ -97,7 +98,8 @@ fn a_search_that_was_stopped_anywhere_continues_bit_for_bit() {
         let path = folder.path().join(format!("stopped-{steps}"));
         let run = Run::create(&path, &settings, &[]).unwrap();
         let stop = AtomicBool::new(false);
-        let outcome = drive(&mut search(&settings), &run, &mut StopAfter { steps, stop: &stop }, &stop).unwrap();
+        let outcome =
+            drive(&mut search(&settings), &run, &mut StopAfter { steps, stop: &stop }, &stop).unwrap();
         assert_eq!(outcome, Outcome::Stopped);
         drop(run);
         let (run, read) = Run::open(&path).unwrap();
@@ -106,7 +108,10 @@ fn a_search_that_was_stopped_anywhere_continues_bit_for_bit() {
         run.restore(&mut again).unwrap();
         assert_eq!(again.steps_done(), steps);
         drive(&mut again, &run, &mut (), &AtomicBool::new(false)).unwrap();
-        assert_eq!(std::fs::read(run.policy_path()).unwrap(), std::fs::read(whole_run.policy_path()).unwrap());
+        assert_eq!(
+            std::fs::read(run.policy_path()).unwrap(),
+            std::fs::read(whole_run.policy_path()).unwrap()
+        );
         assert_eq!(again.classifier().weights(), whole.classifier().weights());
     }
 }

@@ -67,9 +67,11 @@ impl Policy {
             let reached: f64 = depth[k + 1..].iter().sum();
             types[k][i] * reached * application.as_ref().map_or(1.0, |shares: &Vec<Vec<f64>>| shares[i][k])
         };
-        let per_transformation: Vec<f64> = (0..count).map(|i| (0..layers).map(|k| applied(i, k)).sum()).collect();
+        let per_transformation: Vec<f64> =
+            (0..count).map(|i| (0..layers).map(|k| applied(i, k)).sum()).collect();
         let total: f64 = per_transformation.iter().sum();
-        let usage = per_transformation.iter().map(|share| if total > 0.0 { share / total } else { 0.0 }).collect();
+        let usage =
+            per_transformation.iter().map(|share| if total > 0.0 { share / total } else { 0.0 }).collect();
         let ranges = (0..count)
             .map(|i| mean_range(&magnitudes[i], |k| if total > 0.0 { applied(i, k) } else { types[k][i] }))
             .collect();
