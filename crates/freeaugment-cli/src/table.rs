@@ -55,9 +55,12 @@ pub(crate) fn bar(share: f64, width: usize) -> String {
 
 /// A duration for people.
 pub(crate) fn duration(seconds: f64) -> String {
-    let whole = seconds.max(0.0).round() as u64;
+    let seconds = seconds.max(0.0);
+    if seconds < 9.95 {
+        return format!("{seconds:.1} s");
+    }
+    let whole = seconds.round() as u64;
     match whole {
-        0..10 if seconds < 9.95 => format!("{:.1} s", seconds.max(0.0)),
         0..60 => format!("{whole} s"),
         60..3600 => format!("{} min {} s", whole / 60, whole % 60),
         3600..86_400 => format!("{} h {} min", whole / 3600, whole / 60 % 60),
