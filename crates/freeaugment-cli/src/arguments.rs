@@ -131,6 +131,9 @@ pub(crate) struct DataArguments {
     /// All classes, however many there are
     #[arg(long)]
     pub(crate) full: bool,
+    /// Draw a few images of each class, training above validation or test, into this PNG file
+    #[arg(long, value_name = "FILE")]
+    pub(crate) picture: Option<PathBuf>,
     /// Print one JSON object and no tables
     #[arg(long)]
     pub(crate) json: bool,

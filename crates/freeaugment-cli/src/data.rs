@@ -1,9 +1,11 @@
 //! `freeaugment data`
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use freeaugment_data::{Dataset, Scan};
 use freeaugment_search::{Error, ReadProgress as _, Settings, open_data, preset};
+use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::arguments::DataArguments;
@@ -11,12 +13,17 @@ use crate::exit::{Ending, Failure};
 use crate::output::{print, print_json};
 use crate::overview::{MOST_NAMES, Unreadable};
 use crate::progress::Reading;
+use crate::sheet;
 use crate::table::Table;
 
 pub(crate) fn run(arguments: &DataArguments) -> Result<Ending, Failure> {
     let folder = arguments.folder.as_ref().map(|folder| folder.display().to_string());
     let settings = Settings { data: folder.unwrap_or_default(), ..preset::preset("drawings")? };
-    let report = Report::new(&open_data(&settings)?)?;
+    let dataset = open_data(&settings)?;
+    if let Some(path) = &arguments.picture {
+        sheet::save(&dataset, path)?;
+    }
+    let report = Report::new(&dataset)?;
     if arguments.json {
         print_json(&report)?;
     } else {
@@ -34,6 +41,8 @@ struct Report {
     validation: Option<usize>,
     test: Option<usize>,
     channels: usize,
+    /// How many images are stored in which way, where that differs.
+    modes: BTreeMap<String, usize>,
     /// Smallest and largest height and width.
     smallest: Option<(usize, usize)>,
     largest: Option<(usize, usize)>,
@@ -77,6 +86,7 @@ impl Report {
             validation: splits.validation.as_ref().map(Vec::len),
             test: splits.test.as_ref().map(Vec::len),
             channels: dataset.channels,
+            modes: modes(dataset),
             smallest: sizes.map(|sizes| sizes.0),
             largest: sizes.map(|sizes| sizes.1),
             mean: training.mean,
@@ -101,6 +111,11 @@ impl Report {
         table.row(["classes", &self.classes.len().to_string()]);
         table.row(["size", &sizes]);
         table.row(["channels", if self.channels == 1 { "1 (grey)" } else { "3 (colour)" }]);
+        if !self.modes.is_empty() {
+            let modes: Vec<String> =
+                self.modes.iter().map(|(mode, count)| format!("{count} {mode}")).collect();
+            table.row(["modes", &modes.join("; ")]);
+        }
         table.row(["mean", &numbers(&self.mean)]);
         table.row(["deviation", &numbers(&self.deviation)]);
         let missing: Vec<&str> = [("validation", self.validation), ("test", self.test)]
@@ -115,6 +130,19 @@ impl Report {
         let unreadable = Unreadable(&self.unreadable);
         format!("{}\n{table}\n\n{}{note}{unreadable}", self.title, Counts { report: self, full })
     }
+}
+
+/// How images are stored, and how many of each kind there are.
+fn modes(dataset: &Dataset) -> BTreeMap<String, usize> {
+    let found: Vec<String> = (0..dataset.labels.len() as u32)
+        .into_par_iter()
+        .filter_map(|index| dataset.source.mode(index))
+        .collect();
+    let mut counts = BTreeMap::new();
+    for mode in found {
+        *counts.entry(mode).or_default() += 1;
+    }
+    counts
 }
 
 fn classes(dataset: &Dataset) -> Vec<Class> {

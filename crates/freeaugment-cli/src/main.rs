@@ -18,6 +18,7 @@ mod progress;
 mod proof;
 mod resume;
 mod search;
+mod sheet;
 mod show;
 mod table;
 mod work;

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use freeaugment_search::{Error, Run, Search};
+use freeaugment_search::{Run, Search};
 
 use crate::arguments::SearchArguments;
 use crate::configuration;
@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &SearchArguments) -> Result<Ending, Failure> {
     }
 
     // Asked before the data is read, which may take long, and once more when the folder is made.
-    refuse_used(&folder)?;
+    Run::check_free(&folder)?;
     interrupt::listen(manner.quiet)?;
     let plan = work::plan(&settings, manner.quiet)?;
     let overview = Overview::new(&settings, &plan)?;
@@ -46,9 +46,4 @@ pub(crate) fn run(arguments: &SearchArguments) -> Result<Ending, Failure> {
         output::say(&format!("{overview}\n  run       {}\n", folder.display()));
     }
     work::carry_out(search, &run, manner)
-}
-
-fn refuse_used(folder: &Path) -> Result<(), Error> {
-    let is_used = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some());
-    if is_used { Err(Error::RunExists { path: folder.to_owned() }) } else { Ok(()) }
 }

@@ -21,6 +21,11 @@ pub trait Source: fmt::Debug + Send + Sync {
     /// What to call it in messages: its file, or its file and place.
     fn name(&self, index: u32) -> String;
 
+    /// How an image is stored, for people: `JPEG, 8-bit RGB`. None where all are stored alike.
+    fn mode(&self, _index: u32) -> Option<String> {
+        None
+    }
+
     /// Whether the images are in memory already, so that keeping decoded ones besides gains nothing.
     fn in_memory(&self) -> bool {
         false

@@ -22,10 +22,9 @@ impl Patch {
     /// The settings of a TOML file. A `preset` may stand among them.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text = std::fs::read_to_string(path).map_err(Error::io(path))?;
-        let values = text.parse::<Table>().map_err(|error| Error::NotToml {
-            path: path.to_owned(),
-            reason: error.to_string().trim().replace('\n', " "),
-        })?;
+        let values = text
+            .parse::<Table>()
+            .map_err(|error| Error::NotToml { path: path.to_owned(), reason: one_line(&error, &text) })?;
         Ok(Self { place: path.display().to_string(), values })
     }
 }
@@ -44,8 +43,8 @@ pub fn resolve(preset_name: &str, patches: &[Patch]) -> Result<Settings, Error> 
             }
             table.insert(key.clone(), number_like(&table[key], value.clone()));
             // One key at a time, so that the message can name it.
-            if let Err(error) = from_table(&table) {
-                return Err(wrong(error));
+            if let Err(reason) = from_table(&table) {
+                return Err(wrong(plain(&reason)));
             }
         }
     }
@@ -54,12 +53,34 @@ pub fn resolve(preset_name: &str, patches: &[Patch]) -> Result<Settings, Error> 
     Ok(settings)
 }
 
+/// What is wrong with a TOML text, and in which line.
+fn one_line(error: &toml::de::Error, text: &str) -> String {
+    let message = error.message().replace('\n', ", ");
+    match error.span() {
+        Some(span) => {
+            let line = 1 + text[..span.start.min(text.len())].matches('\n').count();
+            format!("{message}, in line {line}")
+        }
+        None => message,
+    }
+}
+
 /// `1` where a number with a fraction stands is meant as `1.0`.
 fn number_like(old: &Value, new: Value) -> Value {
     match (old, &new) {
         (Value::Float(_), Value::Integer(whole)) => Value::Float(*whole as f64),
         _ => new,
     }
+}
+
+/// Names of types as people know them.
+fn plain(reason: &str) -> String {
+    let words = [
+        ("expected usize", "expected a whole number"),
+        ("expected u64", "expected a whole number"),
+        ("expected f64", "expected a number"),
+    ];
+    words.iter().fold(reason.to_owned(), |text, (from, to)| text.replace(from, to))
 }
 
 fn to_table(settings: &Settings) -> Table {

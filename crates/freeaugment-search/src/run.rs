@@ -38,16 +38,25 @@ impl Run {
         names.into_iter().find(|folder| !folder.exists()).expect("numbers do not end")
     }
 
+    /// Refuses a folder in which a new run would overwrite something. What a run leaves that died before it had
+    /// written its configuration is nothing.
+    pub fn check_free(folder: &Path) -> Result<(), Error> {
+        let Ok(entries) = std::fs::read_dir(folder) else { return Ok(()) };
+        let is_nothing = |name: &str| name == LOCK || name.starts_with(".unfinished-");
+        for entry in entries {
+            let name = entry.map_err(Error::io(folder))?.file_name();
+            if !is_nothing(&name.to_string_lossy()) {
+                return Err(Error::RunExists { path: folder.to_owned() });
+            }
+        }
+        Ok(())
+    }
+
     /// Makes the folder of a new run. One that exists must be empty.
     pub fn create(folder: &Path, settings: &Settings, command: &[String]) -> Result<Self, Error> {
+        Self::check_free(folder)?;
         std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
-        let mut entries = std::fs::read_dir(folder).map_err(Error::io(folder))?;
-        if entries.next().is_some() {
-            return Err(Error::RunExists { path: folder.to_owned() });
-        }
         let run = Self { folder: folder.to_owned(), _lock: lock(folder)? };
-        let policies = run.path(POLICIES);
-        std::fs::create_dir(&policies).map_err(Error::io(&policies))?;
         run.write(CONFIGURATION, settings.to_toml().as_bytes())?;
         run.write_environment(settings, command)?;
         run.log("begun")?;
@@ -125,7 +134,9 @@ impl Run {
     /// Writes down an epoch: its metrics, its policy, and the state to continue from.
     pub(crate) fn save_epoch(&self, search: &Search, epoch: &Epoch) -> Result<(), Error> {
         let policy = Self::with_provenance(search, epoch.epoch);
-        policy.save(self.path(POLICIES).join(format!("epoch-{:04}.json", epoch.epoch)))?;
+        let policies = self.path(POLICIES);
+        std::fs::create_dir_all(&policies).map_err(Error::io(&policies))?;
+        policy.save(policies.join(format!("epoch-{:04}.json", epoch.epoch)))?;
         policy.save(self.policy_path())?;
         self.append(METRICS, &serde_json::to_string(epoch).expect("metrics are plain values"))?;
         self.log(&format!("epoch {} of {}: loss {:.4}", epoch.epoch, search.settings.epochs, epoch.loss))?;

@@ -182,7 +182,7 @@ settings! {
         cutout: usize = 16,
     }
     "Classifier" {
-        /// The network: WRN-<depth>-<width>, ResNet-18 or ResNet-50
+        /// The network: WRN-DEPTH-WIDTH, ResNet-18 or ResNet-50
         network: String = "WRN-40-2".to_owned(),
         /// Where it is computed: cpu, flex, or a GPU this program was built for
         device: String = "cpu".to_owned(),

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use image::metadata::Orientation;
-use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits};
+use image::{DynamicImage, ExtendedColorType, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits};
 
 use crate::picture::Picture;
 
@@ -34,6 +34,37 @@ pub(super) fn size(path: &Path) -> Result<(usize, usize), String> {
         let (height, width) = (height as usize, width as usize);
         Ok(if turned { (width, height) } else { (height, width) })
     })
+}
+
+/// How the image in a file is stored: its format and its kind of pixels.
+pub(super) fn mode(path: &Path) -> Result<String, String> {
+    guarded(&load(path)?, |bytes| {
+        let format = match image::guess_format(bytes) {
+            Ok(ImageFormat::Jpeg) => "JPEG",
+            Ok(ImageFormat::Png) => "PNG",
+            Ok(ImageFormat::WebP) => "WebP",
+            _ => "BMP",
+        };
+        let kind = decoder(bytes)?.original_color_type();
+        let bits = kind.bits_per_pixel() / u16::from(kind.channel_count()).max(1);
+        let name = match kind {
+            ExtendedColorType::Cmyk8 | ExtendedColorType::Cmyk16 => "CMYK",
+            _ if format == "PNG" && is_palette(bytes) => "palette",
+            _ => match kind.channel_count() {
+                1 => "grey",
+                2 => "grey with alpha",
+                3 => "RGB",
+                _ => "RGB with alpha",
+            },
+        };
+        Ok(format!("{format}, {bits}-bit {name}"))
+    })
+}
+
+/// Whether a PNG's header says that its pixels are indices into a palette.
+fn is_palette(bytes: &[u8]) -> bool {
+    const COLOUR_TYPE: usize = 25;
+    bytes.get(COLOUR_TYPE) == Some(&3)
 }
 
 fn load(path: &Path) -> Result<Vec<u8>, String> {

@@ -45,6 +45,10 @@ impl Source for ImageFiles {
         picture.map_err(|reason| Error::BadImage { name: self.name(index), reason })
     }
 
+    fn mode(&self, index: u32) -> Option<String> {
+        decode::mode(self.files.get(index as usize)?).ok()
+    }
+
     fn name(&self, index: u32) -> String {
         match self.files.get(index as usize) {
             Some(file) => file.display().to_string(),
