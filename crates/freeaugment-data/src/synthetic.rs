@@ -138,7 +138,9 @@ impl Synthetic {
         }
     }
 
-    /// An image in canonical pose and light, `[channel, height, width]`.
+    /// An image in canonical pose and light, `[channel, height, width]`: a drawing seen through a round window. The black
+    /// around the window is there because rotations and translations bring black into an image: if training images
+    /// had none, any transformation that brings some would be worth learning for that alone.
     fn draw(&self, index: u32) -> Vec<f32> {
         let ink = CLASSES[index as usize % CLASSES.len()].1;
         let mut stream = Stream::new(self.seed, DRAWING, 0, index);
@@ -149,10 +151,9 @@ impl Synthetic {
         };
         // Small differences of place and size, so that no two drawings are the same.
         let (scale, x0, y0) = (next(0.72, 0.9), next(-0.08, 0.08), next(-0.08, 0.08));
-        // Canonical light: ink that is darker than the paper, each with a slight tint. Were ink also lighter than paper and
-        // both of all colours, a classifier would learn to ignore light from the training images alone. The paper may
-        // be dark, though: rotations and translations bring black into an image, which must not be news in itself.
-        let lightness = next(0.3, 0.7);
+        // Canonical light: dark ink on a paper of middling lightness, each with a slight tint. Were there all colours, a
+        // classifier would learn from the training images alone to ignore light.
+        let lightness = next(0.52, 0.6);
         let contrast = next(0.1, 0.18);
         let ink_tint = [(); 3].map(|()| next(-0.06, 0.06));
         let ground_tint = [(); 3].map(|()| next(-0.06, 0.06));
@@ -167,20 +168,22 @@ impl Synthetic {
         let mut data = grain;
         for y in 0..SIZE {
             for x in 0..SIZE {
-                let mut covered = 0_u8;
+                let (mut covered, mut inside) = (0_u8, 0_u8);
                 for fine in 0..FINE * FINE {
                     let at = |pixel: usize, part: usize| ((pixel * FINE + part) as f32 + 0.5) * step - 1.0;
                     let (fx, fy) = (at(x, fine % FINE), at(y, fine / FINE));
                     covered += u8::from(ink((fx - x0) / scale, (fy - y0) / scale));
+                    inside += u8::from(fx * fx + fy * fy <= 1.0);
                 }
-                let alpha = f32::from(covered) / (FINE * FINE) as f32;
+                let share = |count: u8| f32::from(count) / (FINE * FINE) as f32;
+                let (alpha, window) = (share(covered), share(inside));
                 let (u, v) = (at_centre(x), at_centre(y));
                 let ground = slope_x * u + slope_y * v + wave * wave_at(wave_x * u + wave_y * v + phase);
                 for channel in 0..3 {
                     let paper = lightness + contrast / 2.0 + ground_tint[channel] + ground;
                     let paint = lightness - contrast + ink_tint[channel];
                     let value = &mut data[(channel * SIZE + y) * SIZE + x];
-                    *value = (paper + alpha * (paint - paper) + 0.06 * *value).clamp(0.0, 1.0);
+                    *value = (window * (paper + alpha * (paint - paper) + 0.06 * *value)).clamp(0.0, 1.0);
                 }
             }
         }

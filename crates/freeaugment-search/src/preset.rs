@@ -48,7 +48,7 @@ fn drawings() -> Settings {
         flip: 0.0,
         cutout: 0,
         network: "WRN-10-1".to_owned(),
-        epochs: 5,
+        epochs: 6,
         batch: 64,
         learning_rate: 0.05,
         layers: 2,
