@@ -52,7 +52,7 @@ pub fn drive(
         let step = match search.step() {
             Ok(step) => step,
             Err(error) => {
-                // The state before the step may be worth keeping; the error that is reported is the first one.
+                // If the log cannot be written either, the first error is the one to report.
                 let _ = run.log(&format!("failed: {error}"));
                 return Err(error);
             }
