@@ -15,6 +15,13 @@ pub struct Action {
     pub centre: [f64; 2],
 }
 
+impl Action {
+    /// An action in the middle of the image.
+    pub const fn new(operation: Operation, value: f64) -> Self {
+        Self { operation, value, centre: [0.5; 2] }
+    }
+}
+
 /// The image an augmentation decides about.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Moment {

@@ -7,6 +7,7 @@
 
 mod action;
 mod operation;
+mod pixel;
 
 pub use action::{Action, Augmentation, Moment};
 pub use operation::Operation;

@@ -9,9 +9,9 @@ pub enum Operation {
     ShearX,
     /// Vertical shear: rows per column.
     ShearY,
-    /// Pixels.
+    /// Pixels: to the left where positive, for the place that is looked at moves to the right.
     TranslateX,
-    /// Pixels.
+    /// Pixels: upwards where positive.
     TranslateY,
     /// Degrees, counter-clockwise.
     Rotate,
@@ -23,11 +23,11 @@ pub enum Operation {
     Contrast,
     /// The factor of PIL's enhancer.
     Sharpness,
-    /// Bits that are kept.
+    /// Bits that are kept, cut off to a whole number.
     Posterize,
     /// Values from this one on (0 to 256) are inverted.
     Solarize,
-    /// Added to values below 128.
+    /// Added to values below 128, cut off to a whole number.
     SolarizeAdd,
     /// PIL's autocontrast.
     AutoContrast,
@@ -35,12 +35,64 @@ pub enum Operation {
     Equalize,
     /// 255 minus the value.
     Invert,
-    /// The side of a grey square, in pixels.
+    /// The side of a grey square, in pixels; at 0 there is none.
     Cutout,
-    /// Turned by this share of the colour circle, -0.5 to 0.5.
+    /// Turned by this share of the colour circle, -0.5 to 0.5; torchvision's, which rounds even when nothing turns.
     Hue,
     /// Colours become grey.
     Grayscale,
     /// Mirrored left to right.
     Flip,
+}
+
+impl Operation {
+    /// All of them.
+    pub const ALL: [Self; 20] = [
+        Self::Identity,
+        Self::ShearX,
+        Self::ShearY,
+        Self::TranslateX,
+        Self::TranslateY,
+        Self::Rotate,
+        Self::Brightness,
+        Self::Color,
+        Self::Contrast,
+        Self::Sharpness,
+        Self::Posterize,
+        Self::Solarize,
+        Self::SolarizeAdd,
+        Self::AutoContrast,
+        Self::Equalize,
+        Self::Invert,
+        Self::Cutout,
+        Self::Hue,
+        Self::Grayscale,
+        Self::Flip,
+    ];
+
+    /// The name, as PIL-based code spells it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Identity => "Identity",
+            Self::ShearX => "ShearX",
+            Self::ShearY => "ShearY",
+            Self::TranslateX => "TranslateX",
+            Self::TranslateY => "TranslateY",
+            Self::Rotate => "Rotate",
+            Self::Brightness => "Brightness",
+            Self::Color => "Color",
+            Self::Contrast => "Contrast",
+            Self::Sharpness => "Sharpness",
+            Self::Posterize => "Posterize",
+            Self::Solarize => "Solarize",
+            Self::SolarizeAdd => "SolarizeAdd",
+            Self::AutoContrast => "AutoContrast",
+            Self::Equalize => "Equalize",
+            Self::Invert => "Invert",
+            Self::Cutout => "Cutout",
+            Self::Hue => "Hue",
+            Self::Grayscale => "Grayscale",
+            Self::Flip => "Flip",
+        }
+    }
 }
