@@ -39,10 +39,6 @@ enum Step {
     Whole,
     /// To the nearest whole number.
     Nearest,
-    /// As `torch.linspace` gives it in single precision.
-    Torch,
-    /// The same, cut off to a whole number.
-    TorchWhole,
 }
 
 impl Range {
@@ -62,7 +58,7 @@ impl Range {
 
     /// An enhancer's factor on either side of 1, as torchvision has them.
     const fn mirrored(operation: Operation, span: f64) -> Self {
-        Self { base: 1.0, ..Self::signed(operation, span, Step::Torch) }
+        Self { base: 1.0, ..Self::signed(operation, span, Step::Exact) }
     }
 
     const fn of(self, unit: Unit) -> Self {
@@ -77,17 +73,11 @@ impl Range {
             Unit::Height => moment.height as f64,
         };
         let span = self.span * size;
-        let linspace = || {
-            // What lies on one side of the base is one sequence with it in torchvision, and rounded as such.
-            let start = if self.signed { 0.0 } else { self.base };
-            linspace(start as f32, (start + span) as f32, level as f32, top as f32) - start
-        };
+        let distance = level * span / top;
         match self.step {
-            Step::Exact => level * span / top,
-            Step::Whole => (level * span / top).trunc(),
-            Step::Nearest => (level * span / top).round(),
-            Step::Torch => linspace(),
-            Step::TorchWhole => linspace().trunc(),
+            Step::Exact => distance,
+            Step::Whole => distance.trunc(),
+            Step::Nearest => distance.round(),
         }
     }
 
@@ -103,13 +93,6 @@ impl Range {
         let centre = if self.operation == Cutout { [unit(stream), unit(stream)] } else { [0.5; 2] };
         Action { operation: self.operation, value: self.value(level, top, negative, moment), centre }
     }
-}
-
-/// From both ends in steps of single precision.
-fn linspace(start: f32, end: f32, level: f32, top: f32) -> f64 {
-    let step = (end - start) / top;
-    let value = if 2.0 * level < top { start + step * level } else { end - step * (top - level) };
-    f64::from(value)
 }
 
 /// Heads or tails.
@@ -205,7 +188,8 @@ pub(crate) const AUTO: [Range; 14] = [
 
 const SHARE: f64 = 150.0 / 331.0;
 
-/// torchvision's spaces of AutoAugment, RandAugment and TrivialAugment Wide.
+/// torchvision's spaces of AutoAugment, RandAugment and TrivialAugment Wide. Its own values are of single precision, and
+/// their last bits depend on the machine: 16 pixels may be 15.99999, of which it makes 15.
 pub(crate) const TORCHVISION_AUTO: [Range; 14] = torchvision(Range::plain(Invert), 0.3, None, 30.0, 4.0, 0.9);
 pub(crate) const TORCHVISION_RAND: [Range; 14] =
     torchvision(Range::plain(Identity), 0.3, None, 30.0, 4.0, 0.9);
@@ -221,29 +205,138 @@ const fn torchvision(
     enhancer: f64,
 ) -> [Range; 14] {
     let [across, down] = match pixels {
-        Some(pixels) => [
-            Range::signed(TranslateX, pixels, Step::TorchWhole),
-            Range::signed(TranslateY, pixels, Step::TorchWhole),
-        ],
+        Some(pixels) => {
+            [Range::signed(TranslateX, pixels, Step::Whole), Range::signed(TranslateY, pixels, Step::Whole)]
+        }
         None => [
-            Range::signed(TranslateX, SHARE, Step::TorchWhole).of(Unit::Width),
-            Range::signed(TranslateY, SHARE, Step::TorchWhole).of(Unit::Height),
+            Range::signed(TranslateX, SHARE, Step::Whole).of(Unit::Width),
+            Range::signed(TranslateY, SHARE, Step::Whole).of(Unit::Height),
         ],
     };
     [
         own,
-        Range::signed(ShearX, shear, Step::Torch),
-        Range::signed(ShearY, shear, Step::Torch),
+        Range::signed(ShearX, shear, Step::Exact),
+        Range::signed(ShearY, shear, Step::Exact),
         across,
         down,
-        Range::signed(Rotate, rotate, Step::Torch),
+        Range::signed(Rotate, rotate, Step::Exact),
         Range::mirrored(Brightness, enhancer),
         Range::mirrored(Color, enhancer),
         Range::mirrored(Contrast, enhancer),
         Range::mirrored(Sharpness, enhancer),
         Range::new(Posterize, 8.0, bits, Step::Nearest),
-        Range::new(Solarize, 255.0, 0.0, Step::Torch),
+        Range::new(Solarize, 255.0, 0.0, Step::Exact),
         Range::plain(AutoContrast),
         Range::plain(Equalize),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde::Deserialize;
+
+    use super::*;
+
+    /// What `tests/golden/make.py` wrote: for each operation the values of its levels, and whether a coin gives the sign.
+    #[derive(Deserialize)]
+    struct Spaces {
+        height: usize,
+        width: usize,
+        #[serde(rename = "trivial-wide")]
+        wide: BTreeMap<String, (Vec<f64>, bool)>,
+        rand: BTreeMap<String, (Vec<f64>, bool)>,
+        auto: BTreeMap<String, (Vec<f64>, bool)>,
+        published: BTreeMap<String, BTreeMap<String, Vec<f64>>>,
+    }
+
+    fn spaces() -> (Spaces, Moment) {
+        let spaces: Spaces = serde_json::from_str(include_str!("../tests/golden/spaces.json"))
+            .expect("spaces.json is what make.py wrote");
+        let moment = Moment { height: spaces.height, width: spaces.width, progress: 0.0 };
+        (spaces, moment)
+    }
+
+    #[test]
+    fn torchvisions_spaces_are_torchvisions() {
+        let (spaces, moment) = spaces();
+        for (ours, theirs, top) in [
+            (TORCHVISION_WIDE, spaces.wide, 30.0),
+            (TORCHVISION_RAND, spaces.rand, 30.0),
+            (TORCHVISION_AUTO, spaces.auto, 9.0),
+        ] {
+            assert_eq!(ours.len(), theirs.len());
+            for range in ours {
+                let (magnitudes, signed) = &theirs[range.operation.name()];
+                assert_eq!(range.signed, *signed, "{range:?}");
+                for (level, &magnitude) in magnitudes.iter().enumerate() {
+                    for side in if *signed { &[1.0, -1.0][..] } else { &[1.0] } {
+                        let theirs = side * magnitude;
+                        let found = range.value(level as f64, top, *side < 0.0, moment);
+                        let near = |expected: f64| (found - expected).abs() <= 1e-6 * expected.abs();
+                        let agrees = match range.operation {
+                            TranslateX | TranslateY => found == theirs.trunc() || near(theirs),
+                            Brightness | Color | Contrast | Sharpness => near(1.0 + theirs),
+                            // Whole numbers are compared with it.
+                            Solarize => near(theirs) && found.ceil() == theirs.ceil(),
+                            Posterize => found == theirs,
+                            _ => near(theirs),
+                        };
+                        assert!(agrees, "{range:?} at {level}: {found}, not {theirs}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_authors_spaces_are_as_published() {
+        let (spaces, moment) = spaces();
+        for (ours, name, top) in [(RA, "ra", 30.0), (WIDE, "wide", 30.0), (AUTO, "auto", 9.0)] {
+            let theirs = &spaces.published[name];
+            for range in ours {
+                let moved = matches!(range.operation, ShearX | ShearY | TranslateX | TranslateY | Rotate);
+                assert_eq!(range.signed, moved, "{range:?}");
+                let Some(values) = theirs.get(range.operation.name()) else {
+                    assert_eq!(range.value(top, top, false, moment), 0.0, "{range:?}");
+                    continue;
+                };
+                for (level, &expected) in values.iter().enumerate() {
+                    let found = range.value(level as f64, top, false, moment);
+                    // TrivialAugment's in the order of its arithmetic, AutoAugment's up to rounding.
+                    let slack = if name == "auto" { 1e-12 } else { 0.0 };
+                    assert!(
+                        (found - expected).abs() <= slack,
+                        "{range:?} at {level}: {found}, not {expected}"
+                    );
+                }
+                assert_eq!(values.len(), top as usize + 1);
+                if moved {
+                    assert_eq!(range.value(top, top, true, moment), -range.value(top, top, false, moment));
+                }
+            }
+            assert_eq!(ours.iter().filter(|range| theirs.contains_key(range.operation.name())).count(), 11);
+        }
+    }
+
+    #[test]
+    fn uniform_augments_ranges_end_where_fast_auto_augments_do() {
+        let (_, moment) = spaces();
+        let ends = |operation: Operation| {
+            let range = UNIFORM.iter().find(|range| range.operation == operation).expect("in the space");
+            [range.value(0.0, 1.0, range.signed, moment), range.value(1.0, 1.0, false, moment)]
+        };
+        assert_eq!(ends(ShearX), [0.0, 0.3]);
+        assert_eq!(ends(ShearY), [0.0, 0.3]);
+        assert_eq!(ends(TranslateX), [0.0, 0.45 * 56.0]);
+        assert_eq!(ends(TranslateY), [0.0, 0.45 * 40.0]);
+        assert_eq!(ends(Rotate), [0.0, 30.0]);
+        assert_eq!(ends(Solarize), [0.0, 256.0]);
+        assert_eq!(ends(Posterize), [4.0, 8.0]);
+        assert_eq!(ends(Cutout), [0.0, 0.2 * 56.0]);
+        for enhancer in [Contrast, Color, Brightness, Sharpness] {
+            assert_eq!(ends(enhancer), [0.1, 1.9]);
+        }
+    }
 }

@@ -72,3 +72,52 @@ impl Augmentation for AutoAugment {
         actions
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde::Deserialize;
+
+    use super::*;
+
+    type Table = Vec<Vec<(String, f64, i32)>>;
+
+    #[derive(Deserialize)]
+    struct Tables {
+        policies: BTreeMap<String, Table>,
+    }
+
+    #[test]
+    fn the_tables_are_those_of_torchvision() {
+        let tables: Tables = serde_json::from_str(include_str!("../../tests/golden/spaces.json"))
+            .expect("spaces.json is what make.py wrote");
+        for (table, name) in AutoAugmentTable::ALL.into_iter().zip(["cifar10", "svhn", "imagenet"]) {
+            let ours: Table = table
+                .sub_policies()
+                .iter()
+                .map(|pair| {
+                    pair.map(|(operation, p, level)| (operation.name().into(), p, level.into())).into()
+                })
+                .collect();
+            // Where an operation has no value, torchvision gives no level.
+            let theirs: Table = tables.policies[name]
+                .iter()
+                .map(|pair| pair.iter().map(|(name, p, level)| (name.clone(), *p, (*level).max(0))).collect())
+                .collect();
+            assert_eq!(ours, theirs, "{name}");
+        }
+    }
+
+    #[test]
+    fn every_operation_of_a_table_is_in_both_spaces() {
+        for table in AutoAugmentTable::ALL {
+            for (operation, probability, level) in table.sub_policies().iter().flatten() {
+                assert!((0.0..=1.0).contains(probability) && *level <= 9);
+                for space in [&AUTO, &TORCHVISION_AUTO] {
+                    assert!(space.iter().any(|range| range.operation == *operation), "{operation:?}");
+                }
+            }
+        }
+    }
+}

@@ -7,7 +7,7 @@ cases.json     pictures (made by a formula where they are not stored);
                large: cases on one picture, with the hash of the result;
                sweeps: by operation, values and the hash of the results for the first pictures;
                torchvision: the same as torchvision's own code has it, for the first picture only
-spaces.json    torchvision's spaces and sub-policies
+spaces.json    torchvision's spaces and sub-policies, and the spaces as they were published
 """
 
 import json
@@ -228,6 +228,39 @@ def spaces_at(bins, height, width):
     }
 
 
+def published():
+    """The values of all levels as the papers and their code define them, on one side: see aug_lib.py of TrivialAugment
+    for its two spaces, and the table of ranges in AutoAugment's paper, cut into ten values."""
+
+    def authors(shear, translate, rotate, bits, low, high):
+        span = high - low
+        return {
+            "Rotate": [int(level * rotate / 30) for level in LEVELS],
+            "Solarize": [256 - int(level * 256 / 30) for level in LEVELS],
+            "Posterize": [8 - int(level * (8 - bits) / 30) for level in LEVELS],
+            **{name: [level * span / 30 + low for level in LEVELS] for name in ENHANCERS},
+            **{name: [level * shear / 30 for level in LEVELS] for name in ("ShearX", "ShearY")},
+            **{name: [int(level * translate / 30) for level in LEVELS] for name in ("TranslateX", "TranslateY")},
+        }
+
+    def ten(start, end):
+        return [start + level * (end - start) / 9 for level in range(10)]
+
+    return {
+        "ra": authors(0.3, 10, 30, 4, 0.1, 1.9),
+        "wide": authors(0.99, 32, 135, 2, 0.01, 2.0),
+        "auto": {
+            **{name: ten(0, 0.3) for name in ("ShearX", "ShearY")},
+            "TranslateX": ten(0, 150 / 331 * 56),
+            "TranslateY": ten(0, 150 / 331 * 40),
+            "Rotate": ten(0, 30),
+            **{name: ten(0.1, 1.9) for name in ENHANCERS},
+            "Posterize": [round(bits) for bits in ten(8, 4)],
+            "Solarize": ten(256, 0),
+        },
+    }
+
+
 def main():
     stored = bytearray()
     pictures = []
@@ -270,6 +303,7 @@ def main():
         "trivial-wide": spaces_at(31, 40, 56)["trivial-wide"],
         "rand": spaces_at(31, 40, 56)["rand"],
         "auto": spaces_at(10, 40, 56)["auto"],
+        "published": published(),
         "policies": policies,
     }
     (HERE / "pictures.bin").write_bytes(stored)
