@@ -7,6 +7,10 @@
 
 mod action;
 mod operation;
+mod published;
 
 pub use action::{Action, Augmentation, Moment};
 pub use operation::Operation;
+pub use published::{
+    Error as PublishedError, Kind, Problem as PublishedProblem, Published, Source, UnknownKind, import,
+};
