@@ -25,6 +25,7 @@ mod domain_bed;
 mod error;
 mod operation;
 mod pixel;
+mod published;
 mod rand_augment;
 mod recipe;
 mod space;
@@ -37,6 +38,9 @@ pub use baseline::Baseline;
 pub use domain_bed::DomainBed;
 pub use error::BaselineError;
 pub use operation::Operation;
+pub use published::{
+    Error as PublishedError, Kind, Problem as PublishedProblem, Published, Source, UnknownKind, import,
+};
 pub use rand_augment::RandAugment;
 pub use recipe::{Crop, Order, Recipe};
 pub use trivial_augment::TrivialAugment;

@@ -17,6 +17,13 @@ mod resample;
 mod split;
 mod synthetic;
 
+/// Files that Python programs write, read as plain data: nothing in them is ever run.
+pub mod python {
+    pub use crate::reader::npz::read as read_npz;
+    pub use crate::reader::numpy::{Array, Elements};
+    pub use crate::reader::pickle::{Value, parse as parse_pickle};
+}
+
 pub use batch::Batch;
 pub use dataset::{Dataset, Kind, Scan, Scanned, Source, Splits, Unreadable};
 pub use error::Error;

@@ -13,7 +13,7 @@ use crate::error::Error;
 const MOST_BYTES: u64 = 1 << 30;
 
 /// The arrays of an archive, sorted by name.
-pub(super) fn read(path: &Path) -> Result<Vec<(String, Array)>, Error> {
+pub fn read(path: &Path) -> Result<Vec<(String, Array)>, Error> {
     let file = File::open(path).map_err(Error::io(path))?;
     let bad = |reason: String| Error::bad_file(path, reason);
     let mut archive = ZipArchive::new(BufReader::new(file)).map_err(|error| bad(no_archive(&error)))?;

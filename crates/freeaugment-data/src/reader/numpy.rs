@@ -5,14 +5,16 @@ use super::quote::quote;
 
 /// An array in C order: the last index runs fastest.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Array {
-    pub(super) shape: Vec<usize>,
-    pub(super) elements: Elements,
+pub struct Array {
+    /// How long each dimension is; empty for a single number.
+    pub shape: Vec<usize>,
+    /// The values, row after row.
+    pub elements: Elements,
 }
 
 /// Values of the kinds that data sets use.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Elements {
+pub enum Elements {
     /// Unsigned bytes.
     Bytes(Vec<u8>),
     /// All other integers, and truth values.

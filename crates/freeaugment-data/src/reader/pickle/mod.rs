@@ -9,10 +9,10 @@ mod cursor;
 mod machine;
 mod value;
 
-pub(super) use value::Value;
+pub use value::Value;
 
 /// What a pickle describes. Bytes after its end are not looked at.
-pub(super) fn parse(bytes: &[u8]) -> Result<Value<'_>, String> {
+pub fn parse(bytes: &[u8]) -> Result<Value<'_>, String> {
     machine::Machine::new(bytes).run()
 }
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// A value, borrowing its bytes from the file where it can.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::reader) enum Value<'a> {
+pub enum Value<'a> {
     /// `None`.
     None,
     /// `True` or `False`.
@@ -44,7 +44,7 @@ pub(in crate::reader) enum Value<'a> {
 
 impl<'a> Value<'a> {
     /// The entry of a dictionary under a key of text.
-    pub(in crate::reader) fn get(&self, key: &str) -> Option<&Value<'a>> {
+    pub fn get(&self, key: &str) -> Option<&Value<'a>> {
         match self {
             Self::Dict(entries) => entries.iter().find(|(own, _)| own.text().as_deref() == Some(key)),
             _ => None,
@@ -53,7 +53,7 @@ impl<'a> Value<'a> {
     }
 
     /// Text, also where Python 2 wrote it: as UTF-8 if it is, as Latin-1 otherwise.
-    pub(in crate::reader) fn text(&self) -> Option<Cow<'_, str>> {
+    pub fn text(&self) -> Option<Cow<'_, str>> {
         match self {
             Self::Text(text) => Some(Cow::Borrowed(text)),
             Self::Bytes(bytes) => Some(match std::str::from_utf8(bytes) {
@@ -65,7 +65,7 @@ impl<'a> Value<'a> {
     }
 
     /// A whole number, however it is written.
-    pub(in crate::reader) fn integer(&self) -> Option<i128> {
+    pub fn integer(&self) -> Option<i128> {
         match self {
             Self::Int(number) => Some(*number),
             Self::Bool(truth) => Some((*truth).into()),
@@ -75,7 +75,7 @@ impl<'a> Value<'a> {
     }
 
     /// The items of a list or tuple.
-    pub(in crate::reader) fn items(&self) -> Option<&[Value<'a>]> {
+    pub fn items(&self) -> Option<&[Value<'a>]> {
         match self {
             Self::List(items) | Self::Tuple(items) => Some(items),
             _ => None,
@@ -83,7 +83,7 @@ impl<'a> Value<'a> {
     }
 
     /// Name and arguments of a call, where it is one of a function of this module or below.
-    pub(in crate::reader) fn call_of(&self, package: &str) -> Option<(&str, &[Value<'a>])> {
+    pub fn call_of(&self, package: &str) -> Option<(&str, &[Value<'a>])> {
         let Self::Object { callable, arguments, .. } = self else { return None };
         let Self::Global { module, name } = &**callable else { return None };
         let inside = module.strip_prefix(package)?;

@@ -1,0 +1,142 @@
+//! The safetensors file that a checkpoint is: named numbers, and texts beside them.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use freeaugment_nn::optimizer::Sgd;
+use freeaugment_nn::{Classifier, Parameters as Weights};
+use safetensors::tensor::{Dtype, SafeTensors, TensorView};
+
+use crate::error::Error;
+
+/// The version of the file that this program writes, and the only one it reads.
+const VERSION: &str = "1";
+
+pub(crate) fn broken(path: &Path, reason: &str) -> Error {
+    Error::Checkpoint {
+        path: path.to_owned(),
+        reason: format!("is not a checkpoint of this program: {reason}"),
+    }
+}
+
+/// A checkpoint being written.
+#[derive(Default)]
+pub(crate) struct Writer {
+    tensors: Vec<(String, Dtype, Vec<u8>)>,
+    metadata: HashMap<String, String>,
+}
+
+impl Writer {
+    pub(crate) fn entry(&mut self, key: &str, value: String) {
+        self.metadata.insert(key.to_owned(), value);
+    }
+
+    pub(crate) fn singles(&mut self, name: &str, values: &[f32]) {
+        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        self.tensors.push((name.to_owned(), Dtype::F32, bytes));
+    }
+
+    pub(crate) fn doubles(&mut self, name: &str, values: &[f64]) {
+        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        self.tensors.push((name.to_owned(), Dtype::F64, bytes));
+    }
+
+    /// The state of a classifier and its optimiser.
+    pub(crate) fn classifier(&mut self, classifier: &Classifier, sgd: &Sgd) {
+        self.singles("weights", classifier.weights().values());
+        self.singles("running_mean", classifier.statistics().mean());
+        self.singles("running_variance", classifier.statistics().variance());
+        if let Some(buffer) = sgd.buffer() {
+            self.singles("momentum", buffer.values());
+        }
+    }
+
+    /// Writes the file: whole or not at all.
+    pub(crate) fn write(mut self, path: &Path) -> Result<(), Error> {
+        self.entry("format", "freeaugment-checkpoint".to_owned());
+        self.entry("version", VERSION.to_owned());
+        let views = self.tensors.iter().map(|(name, kind, bytes)| {
+            let len = bytes.len() / if *kind == Dtype::F64 { 8 } else { 4 };
+            TensorView::new(*kind, vec![len], bytes).map(|view| (name, view))
+        });
+        let wrong = |error: safetensors::SafeTensorError| broken(path, &error.to_string());
+        let views = views.collect::<Result<Vec<_>, _>>().map_err(wrong)?;
+        let bytes = safetensors::serialize(views, Some(self.metadata)).map_err(wrong)?;
+        freeaugment::write_atomically(path, &bytes).map_err(Error::io(path))
+    }
+}
+
+/// A checkpoint being read.
+pub(crate) struct Reader<'a> {
+    path: &'a Path,
+    tensors: SafeTensors<'a>,
+    metadata: HashMap<String, String>,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(path: &'a Path, bytes: &'a [u8]) -> Result<Self, Error> {
+        let wrong = |error: safetensors::SafeTensorError| broken(path, &error.to_string());
+        let (_, header) = SafeTensors::read_metadata(bytes).map_err(wrong)?;
+        let tensors = SafeTensors::deserialize(bytes).map_err(wrong)?;
+        let metadata = header.metadata().clone().unwrap_or_default();
+        let file = Self { path, tensors, metadata };
+        match file.entry("version")? {
+            VERSION => Ok(file),
+            other => Err(broken(path, &format!("its version is {other}, but {VERSION} is read"))),
+        }
+    }
+
+    pub(crate) fn entry(&self, key: &str) -> Result<&str, Error> {
+        self.metadata
+            .get(key)
+            .map(String::as_str)
+            .ok_or_else(|| broken(self.path, &format!("`{key}` is missing")))
+    }
+
+    pub(crate) fn number<T: std::str::FromStr>(&self, key: &str) -> Result<T, Error> {
+        self.entry(key)?.parse().map_err(|_| broken(self.path, &format!("`{key}` is not a number")))
+    }
+
+    /// The state of a classifier and its optimiser.
+    pub(crate) fn classifier(&self, classifier: &mut Classifier, sgd: &mut Sgd) -> Result<(), Error> {
+        self.singles("weights", classifier.weights_mut().values_mut())?;
+        let (mean, variance) = classifier.statistics_mut().values_mut();
+        self.singles("running_mean", mean)?;
+        self.singles("running_variance", variance)?;
+        if self.tensors.tensor("momentum").is_ok() {
+            let mut buffer = Weights::zeros(classifier.layout().clone());
+            self.singles("momentum", buffer.values_mut())?;
+            sgd.set_buffer(buffer);
+        }
+        Ok(())
+    }
+
+    fn data(&self, name: &str, kind: Dtype) -> Result<&'a [u8], Error> {
+        let tensor = self
+            .tensors
+            .tensor(name)
+            .map_err(|_| broken(self.path, &format!("tensor `{name}` is missing")))?;
+        if tensor.dtype() == kind {
+            Ok(tensor.data())
+        } else {
+            Err(broken(self.path, &format!("tensor `{name}` is {:?}, not {kind:?}", tensor.dtype())))
+        }
+    }
+
+    pub(crate) fn singles(&self, name: &str, values: &mut [f32]) -> Result<(), Error> {
+        let words = self.data(name, Dtype::F32)?.as_chunks::<4>().0;
+        if words.len() != values.len() {
+            let reason = format!("tensor `{name}` has {} values, not {}", words.len(), values.len());
+            return Err(broken(self.path, &reason));
+        }
+        for (value, word) in values.iter_mut().zip(words) {
+            *value = f32::from_le_bytes(*word);
+        }
+        Ok(())
+    }
+
+    pub(crate) fn doubles(&self, name: &str) -> Result<Vec<f64>, Error> {
+        let words = self.data(name, Dtype::F64)?.as_chunks::<8>().0;
+        Ok(words.iter().map(|word| f64::from_le_bytes(*word)).collect())
+    }
+}
