@@ -14,13 +14,15 @@ Examples:
   freeaugment data photos/                     what is recognised there
   freeaugment resume runs/search-1             go on after an interruption, bit for bit
   freeaugment show runs/search-1               the policy as people want to read it
+  freeaugment compare --data photos/ --policies standard,trivial-wide,runs/search-1 --seeds 3
+                                               whether it helps: classifiers trained under each, one table
 
 Exit codes:
   0    done
   1    something unforeseen
   2    arguments that cannot be understood
   3    a configuration that cannot be
-  4    data, or a policy file, that cannot be used
+  4    data, a policy file or a published policy that cannot be used
   5    a run folder that exists, is in use, is no run, or has a checkpoint of something else
   6    the file system: no space, no permission
   7    the training diverged
@@ -48,6 +50,54 @@ Examples:
 
 Ctrl-C finishes the step and saves; `freeaugment resume RUN` goes on. A second Ctrl-C ends the program at once.";
 
+const TRAIN_HELP: &str = "\
+Trains classifiers from scratch under a policy, one for each seed, and tells their test accuracy with its 95 % confidence \
+interval. Weights, curves and results are written into a run folder.
+
+A policy is a file, the run of a search, or one of the names that `freeaugment compare --help` lists. Presets are those of \
+`freeaugment search`, with the paper's settings for training.";
+
+const COMPARE_HELP: &str = "\
+Trains classifiers under several policies, with the same budget and the same seeds for each, and prints one table: mean \
+test accuracy with its 95 % confidence interval, the difference to the baseline with a paired t-test, and the time.
+
+A policy is a policy file, the run of a search, a file of `freeaugment import`, or one of these:
+  none               images as they are: no crop, no flip, no cutout
+  standard           crop, flip and cutout as the settings have them, and nothing else; so have all below
+  trivial, trivial-wide
+                     TrivialAugment in RandAugment's space and in its wide one
+  rand, rand:N:M     RandAugment: N operations at level M of 30 (2 and 9)
+  uniform            UniformAugment
+  auto-cifar10, auto-svhn, auto-imagenet
+                     AutoAugment's published policies
+  domainbed          DomainBed's augmentation, with its own crop
+  torchvision-trivial-wide, torchvision-rand[:N:M], torchvision-auto-…
+                     the same as torchvision has them
+  uniform-free, uniform-free:K
+                     FreeAugment's own policy before it learns, with up to K layers (7)
+
+Every cell (policy and seed) is written down when it is finished and never trained again: the same command with the same \
+--out goes on where it was, also with more policies or more seeds.";
+
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  freeaugment compare --data photos/ --policies standard,trivial-wide,runs/search-1 --seeds 3
+  freeaugment compare --data cifar-10/ --policies none,standard,rand:2:14 --images 5000 --epochs 60 --dry-run
+
+Ctrl-C finishes the step and saves; `freeaugment resume RUN` goes on.";
+
+const IMPORT_HELP: &str = "\
+Reads a policy that the authors of another search released and writes it as a file for `freeaugment compare`; also as a \
+policy file of this program where that can hold it.
+
+Kinds of files:
+  slack             SLACK's checkpoints (*.ckpt)
+  deepaa            DeepAA's policies (*.npz)
+  dada              DADA's genotype.py
+  fast-autoaugment  Fast AutoAugment's archive.py
+  dra               DRA's policy.py
+  pba               PBA's schedules (*.txt)";
+
 /// Learns which augmentations your images and your network want: how many, which, in what order and how strongly.
 #[derive(Debug, Parser)]
 #[command(name = "freeaugment", bin_name = "freeaugment", version, after_long_help = EXAMPLES, max_term_width = 110)]
@@ -62,7 +112,16 @@ pub(crate) enum Command {
     /// Learn a policy
     #[command(long_about = SEARCH_HELP, after_long_help = SEARCH_EXAMPLES)]
     Search(Box<SearchArguments>),
-    /// Go on with a search that was interrupted
+    /// Train classifiers under a policy
+    #[command(long_about = TRAIN_HELP)]
+    Train(Box<TrainArguments>),
+    /// Train classifiers under several policies and compare them
+    #[command(long_about = COMPARE_HELP, after_long_help = COMPARE_EXAMPLES)]
+    Compare(Box<CompareArguments>),
+    /// Read a policy that another search published
+    #[command(long_about = IMPORT_HELP)]
+    Import(ImportArguments),
+    /// Go on with a search, a training or a comparison that was interrupted
     Resume(ResumeArguments),
     /// Show what a policy does
     Show(ShowArguments),
@@ -72,22 +131,78 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct SearchArguments {
+    #[command(flatten)]
+    pub(crate) source: Source,
+    #[command(flatten)]
+    pub(crate) manner: Manner,
+    #[command(flatten)]
+    pub(crate) settings: SettingFlags<false>,
+}
+
+/// Where settings come from, and where the run goes.
+#[derive(Debug, Args)]
+pub(crate) struct Source {
     /// The preset: settings with a name
     #[arg(long, value_name = "NAME")]
     pub(crate) preset: Option<String>,
     /// A TOML file of settings, over the preset and under the flags; it may name the preset
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// The folder of the run; it must not exist or be empty [default: the next free runs/search-N]
+    /// The folder of the run; a new one must not exist or be empty [default: the next free one in runs/]
     #[arg(long, value_name = "RUN")]
     pub(crate) out: Option<PathBuf>,
     /// Tell the plan and, after timing a few steps, how long it will take; write nothing
     #[arg(long)]
     pub(crate) dry_run: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TrainArguments {
+    /// The policy to train under
+    #[arg(long, value_name = "POLICY")]
+    pub(crate) policy: String,
+    #[command(flatten)]
+    pub(crate) trials: Trials,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CompareArguments {
+    /// The policies to compare
+    #[arg(long, value_name = "A,B…", value_delimiter = ',', required = true)]
+    pub(crate) policies: Vec<String>,
+    /// The one that the others are compared with [default: standard, or the first]
+    #[arg(long, value_name = "POLICY")]
+    pub(crate) baseline: Option<String>,
+    #[command(flatten)]
+    pub(crate) trials: Trials,
+}
+
+/// What `train` and `compare` have in common.
+#[derive(Debug, Args)]
+pub(crate) struct Trials {
+    /// Classifiers for each policy; they have the seeds 1, 2, 3…
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    pub(crate) seeds: u64,
+    #[command(flatten)]
+    pub(crate) source: Source,
     #[command(flatten)]
     pub(crate) manner: Manner,
     #[command(flatten)]
-    pub(crate) settings: SettingFlags,
+    pub(crate) settings: SettingFlags<true>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ImportArguments {
+    /// Whose file it is
+    pub(crate) kind: String,
+    /// The file
+    pub(crate) file: PathBuf,
+    /// Which of its policies, where it holds several
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// The file to write; the policy file, where there is one, is written beside it [default: KIND-NAME.json]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -98,7 +213,7 @@ pub(crate) struct ResumeArguments {
     pub(crate) manner: Manner,
 }
 
-/// How a search is carried out, whatever it is; nothing of this changes its result.
+/// How work is carried out, whatever it is; nothing of this changes its result.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Manner {
     /// Threads that compute; the result does not depend on them [default: as many as there are cores]

@@ -3,35 +3,41 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
-use freeaugment_search::{Error, Patch, Settings, resolve};
+use freeaugment_search::{Error, Patch, Settings, Task, resolve};
 use toml::{Table, Value};
 
-use crate::arguments::SearchArguments;
+use crate::arguments::Source;
 
-/// Flag over file over preset; the data's path is made absolute, so that a run can be resumed from anywhere.
-pub(crate) fn settings(arguments: &SearchArguments) -> Result<Settings, Error> {
+/// Flag over file over preset; paths are made absolute, so that a run can be resumed from anywhere.
+pub(crate) fn settings(task: Task, source: &Source, flags: &Table) -> Result<Settings, Error> {
     let mut patches = Vec::new();
     let mut preset = None;
-    if let Some(path) = &arguments.config {
+    if let Some(path) = &source.config {
         let mut patch = read(path)?;
         preset = take_preset(&mut patch)?;
         patches.push(patch);
     }
-    patches.push(Patch { place: "the command line".to_owned(), values: arguments.settings.0.clone() });
-    let preset = arguments.preset.clone().or(preset).unwrap_or_else(|| usual_preset(&patches).to_owned());
-    let mut settings = resolve(&preset, &patches)?;
-    if !settings.data.is_empty() {
-        let path = Path::new(&settings.data);
-        let absolute =
-            std::path::absolute(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
-        // It was text before, and so was the folder it is in, or the path cannot be written down.
-        settings.data = absolute.into_os_string().into_string().map_err(|path| Error::Setting {
-            place: "the command line".to_owned(),
-            key: "data".to_owned(),
-            reason: format!("{} is not Unicode, so it cannot be written into the run", path.display()),
-        })?;
-    }
+    patches.push(Patch { place: "the command line".to_owned(), values: flags.clone() });
+    let preset = source.preset.clone().or(preset).unwrap_or_else(|| usual_preset(&patches).to_owned());
+    let mut settings = resolve(task, &preset, &patches)?;
+    make_absolute("data", &mut settings.data)?;
+    make_absolute("warm_start", &mut settings.warm_start)?;
     Ok(settings)
+}
+
+fn make_absolute(key: &str, text: &mut String) -> Result<(), Error> {
+    if text.is_empty() {
+        return Ok(());
+    }
+    let path = Path::new(&*text);
+    let absolute = std::path::absolute(path).map_err(|source| Error::Io { path: path.to_owned(), source })?;
+    // It was text before, and so was the folder it is in, or the path cannot be written down.
+    *text = absolute.into_os_string().into_string().map_err(|path| Error::Setting {
+        place: "the command line".to_owned(),
+        key: key.to_owned(),
+        reason: format!("{} is not Unicode, so it cannot be written into the run", path.display()),
+    })?;
+    Ok(())
 }
 
 fn read(path: &Path) -> Result<Patch, Error> {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use freeaugment_data::{Dataset, Scan};
-use freeaugment_search::{Error, ReadProgress as _, Settings, open_data, preset};
+use freeaugment_search::{Task, Error, ReadProgress as _, Settings, open_data, preset};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -18,7 +18,7 @@ use crate::table::Table;
 
 pub(crate) fn run(arguments: &DataArguments) -> Result<Ending, Failure> {
     let folder = arguments.folder.as_ref().map(|folder| folder.display().to_string());
-    let settings = Settings { data: folder.unwrap_or_default(), ..preset::preset("drawings")? };
+    let settings = Settings { data: folder.unwrap_or_default(), ..preset::preset(Task::Search, "drawings")? };
     let dataset = open_data(&settings)?;
     if let Some(path) = &arguments.picture {
         sheet::save(&dataset, path)?;

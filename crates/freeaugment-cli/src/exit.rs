@@ -4,6 +4,7 @@ use std::io;
 use std::process::ExitCode;
 
 use freeaugment::{FileError, FileProblem};
+use freeaugment_baseline::{PublishedError, PublishedProblem};
 use freeaugment_data::Error as DataError;
 use freeaugment_nn::Error as NetworkError;
 use freeaugment_search::Error;
@@ -64,10 +65,14 @@ impl Failure {
 
 fn of_work(error: &Error) -> u8 {
     match error {
-        Error::Setting { .. } | Error::NotToml { .. } | Error::UnknownPreset { .. } => CONFIGURATION,
+        Error::Setting { .. }
+        | Error::NotToml { .. }
+        | Error::UnknownPreset { .. }
+        | Error::Candidate { .. } => CONFIGURATION,
         Error::Data(error) => of_data(error),
         Error::Network(error) => of_network(error),
         Error::PolicyFile(error) => of_policy_file(error),
+        Error::Published(error) => of_published(error),
         Error::Io { .. } => FILE_SYSTEM,
         Error::RunExists { .. }
         | Error::NotARun { .. }
@@ -103,6 +108,14 @@ fn of_policy_file(error: &FileError) -> u8 {
     match &error.problem {
         FileProblem::Read(source) => of_reading(source),
         FileProblem::Write(_) => FILE_SYSTEM,
+        _ => DATA,
+    }
+}
+
+fn of_published(error: &PublishedError) -> u8 {
+    match &error.problem {
+        PublishedProblem::Read(source) => of_reading(source),
+        PublishedProblem::Write(_) => FILE_SYSTEM,
         _ => DATA,
     }
 }

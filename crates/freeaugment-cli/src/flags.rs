@@ -2,12 +2,17 @@
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
-use freeaugment_search::{FIELDS, Field, Kind};
+use freeaugment_search::{Field, Kind, Task};
 use toml::{Table, Value};
 
-/// The settings that were given as flags. The flags are not written down here: they follow from the list of settings.
+/// The settings that were given as flags. The flags are not written down here: they follow from the list of settings of
+/// the task, a search or a training.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SettingFlags(pub(crate) Table);
+pub(crate) struct SettingFlags<const TRAINING: bool>(pub(crate) Table);
+
+impl<const TRAINING: bool> SettingFlags<TRAINING> {
+    const TASK: Task = if TRAINING { Task::Training } else { Task::Search };
+}
 
 /// Those that the short help shows too.
 const COMMON: [&str; 6] = ["data", "network", "device", "epochs", "batch", "seed"];
@@ -47,9 +52,9 @@ fn value(field: &Field, matches: &ArgMatches) -> Option<Value> {
     }
 }
 
-impl Args for SettingFlags {
+impl<const TRAINING: bool> Args for SettingFlags<TRAINING> {
     fn augment_args(command: Command) -> Command {
-        command.args(FIELDS.iter().map(flag))
+        command.args(Self::TASK.fields().map(flag))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -57,9 +62,10 @@ impl Args for SettingFlags {
     }
 }
 
-impl FromArgMatches for SettingFlags {
+impl<const TRAINING: bool> FromArgMatches for SettingFlags<TRAINING> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
-        let given = FIELDS.iter().filter_map(|field| Some((field.name.to_owned(), value(field, matches)?)));
+        let given =
+            Self::TASK.fields().filter_map(|field| Some((field.name.to_owned(), value(field, matches)?)));
         Ok(Self(given.collect()))
     }
 

@@ -24,6 +24,11 @@ pub(crate) fn say(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
+/// What was typed to get here.
+pub(crate) fn typed() -> Vec<String> {
+    std::env::args_os().map(|word| word.display().to_string()).collect()
+}
+
 /// A command of this program, as it can be typed where this one was.
 pub(crate) fn command(name: &str, path: &Path) -> String {
     // `cargo run` says so to what it runs; whoever uses it may have installed nothing.

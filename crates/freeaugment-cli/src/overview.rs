@@ -80,12 +80,12 @@ impl Overview {
 }
 
 /// The steps around the policy.
-fn preparation(plan: &Plan) -> String {
+pub(crate) fn preparation(plan: &Plan) -> String {
     let pipeline = &plan.pipeline;
     let crop = match pipeline.crop {
         Crop::None => "no crop".to_owned(),
         Crop::Pad { pad } => format!("padded by {pad} and cropped"),
-        Crop::Resized => "a random box, resized".to_owned(),
+        Crop::Resized { .. } => "a random box, resized".to_owned(),
     };
     let flip = if pipeline.flip > 0.0 {
         format!("flipped {:.0} %", 100.0 * pipeline.flip)

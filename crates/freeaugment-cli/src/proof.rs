@@ -1,9 +1,10 @@
 //! Does the policy help? Fresh classifiers trained without one, with the initial and with the learned one.
 
 use std::fmt;
+use std::sync::Arc;
 
 use freeaugment::Policy;
-use freeaugment_search::{Error, Run, Search, Settings, evaluate, train};
+use freeaugment_search::{Candidate, Error, Run, Search, Settings, Training};
 use serde::{Deserialize, Serialize};
 
 use crate::interrupt;
@@ -12,6 +13,8 @@ use crate::overview::noun;
 use crate::progress;
 use crate::table::{Table, percent};
 
+/// Changes the seed: what is judged must not have been fitted to the weights of the search's classifier.
+const FRESH: u64 = 0x5eed_0f50;
 /// The file of the run in which finished classifiers are written down.
 const FILE: &str = "proof.json";
 
@@ -79,20 +82,18 @@ pub(crate) fn prove(search: &Search, run: &Run, quiet: bool) -> Result<Option<Pr
         if progress::in_lines(quiet) {
             output::say(&about);
         }
-        let policy = policy(kind, settings, search.policy())?;
-        let mut step = || {
-            bar.inc(1);
-            if interrupt::is_wanted() { Err(Error::Stopped) } else { Ok(()) }
-        };
-        let classifier = match train(settings, plan, policy.as_ref(), settings.proof_epochs, &mut step) {
-            Ok(classifier) => classifier,
-            Err(Error::Stopped) => {
+        let candidate = Arc::new(candidate(kind, settings, search.policy())?);
+        let short = Settings { epochs: settings.proof_epochs, ..settings.clone() };
+        let mut training = Training::new(&short, plan, &candidate, settings.seed ^ FRESH)?;
+        while training.steps_done() < training.steps_total() {
+            if interrupt::is_wanted() {
                 bar.finish_and_clear();
                 return Ok(None);
             }
-            Err(error) => return Err(error),
-        };
-        let score = evaluate(&classifier, plan, &plan.test, settings.batch)?;
+            training.step()?;
+            bar.inc(1);
+        }
+        let score = training.score()?;
         proof.classifiers.push(Judged { policy: kind, accuracy: score.accuracy, loss: score.loss });
         let text = serde_json::to_string_pretty(&proof).expect("plain values");
         run.write(FILE, format!("{text}\n").as_bytes())?;
@@ -101,11 +102,11 @@ pub(crate) fn prove(search: &Search, run: &Run, quiet: bool) -> Result<Option<Pr
     Ok(Some(proof))
 }
 
-fn policy(kind: Under, settings: &Settings, learned: &Policy) -> Result<Option<Policy>, Error> {
+fn candidate(kind: Under, settings: &Settings, learned: &Policy) -> Result<Candidate, Error> {
     match kind {
-        Under::None => Ok(None),
-        Under::Initial => Ok(Some(settings.policy_config()?.init()?)),
-        Under::Learned => Ok(Some(learned.clone())),
+        Under::None => Ok(Candidate::standard()),
+        Under::Initial => Candidate::policy("initial", settings.policy_config()?.init()?, settings),
+        Under::Learned => Candidate::policy("learned", learned.clone(), settings),
     }
 }
 

@@ -1,8 +1,9 @@
 //! `freeaugment resume`
 
-use freeaugment_search::{Run, Search};
+use freeaugment_search::{Run, Search, Task};
 
 use crate::arguments::ResumeArguments;
+use crate::compare;
 use crate::exit::{Ending, Failure};
 use crate::interrupt;
 use crate::output;
@@ -12,7 +13,10 @@ pub(crate) fn run(arguments: &ResumeArguments) -> Result<Ending, Failure> {
     let manner = arguments.manner;
     work::use_threads(manner.threads)?;
     interrupt::listen(manner.quiet)?;
-    let (run, settings) = Run::open(&arguments.run)?;
+    if Run::task(&arguments.run) == Task::Training {
+        return compare::resume(&arguments.run, manner);
+    }
+    let (run, settings) = Run::open(&arguments.run, Task::Search)?;
     let plan = work::plan(&settings, manner.quiet)?;
     let mut search = Search::new(settings, plan)?;
     run.restore(&mut search)?;

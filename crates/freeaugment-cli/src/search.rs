@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use freeaugment_search::{Run, Search};
+use freeaugment_search::{Run, Search, Task};
 
 use crate::arguments::SearchArguments;
 use crate::configuration;
@@ -14,14 +14,14 @@ use crate::overview::Overview;
 use crate::work;
 
 /// Where runs go that nobody named.
-const RUNS: &str = "runs";
+pub(crate) const RUNS: &str = "runs";
 
 pub(crate) fn run(arguments: &SearchArguments) -> Result<Ending, Failure> {
     let manner = arguments.manner;
-    let settings = configuration::settings(arguments)?;
+    let settings = configuration::settings(Task::Search, &arguments.source, &arguments.settings.0)?;
     work::use_threads(manner.threads)?;
-    let folder = arguments.out.clone().unwrap_or_else(|| Run::free_name(Path::new(RUNS)));
-    if arguments.dry_run {
+    let folder = arguments.source.out.clone().unwrap_or_else(|| Run::free_name(Path::new(RUNS), "search"));
+    if arguments.source.dry_run {
         let plan = work::plan(&settings, manner.quiet)?;
         let overview = Overview::new(&settings, &plan)?;
         let estimate = Estimate::measure(&settings, &plan)?;
@@ -40,8 +40,7 @@ pub(crate) fn run(arguments: &SearchArguments) -> Result<Ending, Failure> {
     let overview = Overview::new(&settings, &plan)?;
     let search = Search::new(settings, plan)?;
     // What is wrong with settings or data is known by now, so that no folder is left behind for nothing.
-    let command: Vec<String> = std::env::args_os().map(|word| word.display().to_string()).collect();
-    let run = Run::create(&folder, search.settings(), &command)?;
+    let run = Run::create(&folder, Task::Search, search.settings(), &output::typed())?;
     if !manner.quiet {
         output::say(&format!("{overview}\n  run       {}\n", folder.display()));
     }

@@ -15,4 +15,6 @@ pub struct Batch {
     pub indices: Vec<u32>,
     /// What was drawn for each; neutral ones for evaluation.
     pub views: Vec<View>,
+    /// The epoch it belongs to, from 0.
+    pub epoch: u32,
 }

@@ -195,6 +195,11 @@ impl Scanned {
     pub fn is_cached(&self) -> bool {
         self.in_memory
     }
+
+    /// What the pictures that were kept take.
+    pub fn cached_bytes(&self) -> usize {
+        self.cache.as_ref().map_or(0, |cache| cache.bytes)
+    }
 }
 
 /// Sums of 8-bit values, exact in integers, so that the order of adding does not matter.

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::pipeline::{Pipeline, View};
 use crate::split::shuffle;
 
-/// Which images make up which batch.
+/// Which images make up which batch, and what is drawn for them.
 #[derive(Clone, Debug)]
 pub struct Order {
     /// The images.
@@ -48,12 +48,36 @@ impl Order {
         let end = ((within + 1) * self.batch).min(indices.len());
         (epoch, indices[within * self.batch..end].to_vec())
     }
+
+    /// Batch `number`, at the place where the policy stands: a pure function of its arguments.
+    pub fn prepare(&self, dataset: &Dataset, pipeline: &Pipeline, number: u64) -> Result<Batch, Error> {
+        let (epoch, indices) = self.members(number);
+        let shape = pipeline.shape(indices.len());
+        let mut data = Vec::with_capacity(shape.count * shape.image());
+        let mut views = Vec::with_capacity(indices.len());
+        for &index in &indices {
+            let picture = dataset.read(index)?;
+            let view = if self.views {
+                let view = pipeline.draw(self.seed, epoch, index, &picture);
+                data.extend(pipeline.before(&picture, &view));
+                view
+            } else {
+                data.extend(pipeline.evaluate(&picture));
+                View::default()
+            };
+            views.push(view);
+        }
+        let images = Images::new(data, shape)
+            .map_err(|error| Error::BadImage { name: "a batch".to_owned(), reason: error.to_string() })?;
+        let labels = indices.iter().map(|&index| dataset.label(index)).collect();
+        Ok(Batch { images, labels, indices, views, epoch })
+    }
 }
 
-/// Prepares batches ahead. Dropping it ends its threads.
+/// Prepares batches ahead, on threads of its own. Dropping it ends its threads.
 #[derive(Debug)]
-pub struct Loader {
-    receivers: Vec<Receiver<Result<Batch, Error>>>,
+pub struct Loader<T, E> {
+    receivers: Vec<Receiver<Result<T, E>>>,
     threads: Vec<JoinHandle<()>>,
     next: u64,
     start: u64,
@@ -62,40 +86,38 @@ pub struct Loader {
 /// Batches that each thread holds ready.
 const AHEAD: usize = 2;
 
-impl Loader {
-    /// Prepares batches `start..end` (counted from the beginning of the run) on so many threads.
+impl<T: Send + 'static, E: From<Error> + Send + 'static> Loader<T, E> {
+    /// Makes batches `start..end` (counted from the beginning of the run) with `prepare`, a pure function of their
+    /// number, on so many threads.
     pub fn new(
-        dataset: &Arc<Dataset>,
-        pipeline: &Arc<Pipeline>,
-        order: &Arc<Order>,
         (start, end): (u64, u64),
         threads: usize,
+        prepare: impl Fn(u64) -> Result<T, E> + Send + Sync + 'static,
     ) -> Self {
         let threads = threads.max(1) as u64;
+        let prepare = Arc::new(prepare);
         let (receivers, threads) = (0..threads)
             .map(|worker| {
                 let (sender, receiver) = sync_channel(AHEAD);
-                let (dataset, pipeline, order) =
-                    (Arc::clone(dataset), Arc::clone(pipeline), Arc::clone(order));
+                let prepare = Arc::clone(&prepare);
                 let numbers = (start + worker..end).step_by(threads as usize);
-                let handle = std::thread::spawn(move || send(&dataset, &pipeline, &order, numbers, &sender));
-                (receiver, handle)
+                (receiver, std::thread::spawn(move || send(&*prepare, numbers, &sender)))
             })
             .unzip();
         Self { receivers, threads, next: start, start }
     }
 
     /// The next batch.
-    pub fn next_batch(&mut self) -> Result<Batch, Error> {
+    pub fn next_batch(&mut self) -> Result<T, E> {
         let worker = (self.next - self.start) as usize % self.receivers.len();
         self.next += 1;
         self.receivers[worker].recv().unwrap_or_else(|_| {
-            Err(Error::Setting { key: "workers", reason: "the loader has no batches left".to_owned() })
+            Err(Error::Setting { key: "workers", reason: "the loader has no batches left".to_owned() }.into())
         })
     }
 }
 
-impl Drop for Loader {
+impl<T, E> Drop for Loader<T, E> {
     fn drop(&mut self) {
         // A thread that finds nobody listening stops.
         self.receivers.clear();
@@ -105,42 +127,16 @@ impl Drop for Loader {
     }
 }
 
-fn send(
-    dataset: &Dataset,
-    pipeline: &Pipeline,
-    order: &Order,
+fn send<T, E>(
+    prepare: &dyn Fn(u64) -> Result<T, E>,
     numbers: impl Iterator<Item = u64>,
-    sender: &SyncSender<Result<Batch, Error>>,
+    sender: &SyncSender<Result<T, E>>,
 ) {
     for number in numbers {
-        let batch = prepare(dataset, pipeline, order, number);
+        let batch = prepare(number);
         let failed = batch.is_err();
         if sender.send(batch).is_err() || failed {
             return;
         }
     }
-}
-
-/// One batch: a pure function of its arguments.
-fn prepare(dataset: &Dataset, pipeline: &Pipeline, order: &Order, number: u64) -> Result<Batch, Error> {
-    let (epoch, indices) = order.members(number);
-    let shape = pipeline.shape(indices.len());
-    let mut data = Vec::with_capacity(shape.count * shape.image());
-    let mut views = Vec::with_capacity(indices.len());
-    for &index in &indices {
-        let picture = dataset.read(index)?;
-        let view = if order.views {
-            let view = pipeline.draw(order.seed, epoch, index, &picture);
-            data.extend(pipeline.before(&picture, &view));
-            view
-        } else {
-            data.extend(pipeline.evaluate(&picture));
-            View::default()
-        };
-        views.push(view);
-    }
-    let images = Images::new(data, shape)
-        .map_err(|error| Error::BadImage { name: "a batch".to_owned(), reason: error.to_string() })?;
-    let labels = indices.iter().map(|&index| dataset.label(index)).collect();
-    Ok(Batch { images, labels, indices, views })
 }

@@ -19,8 +19,11 @@ pub enum Crop {
         /// Pixels on each side.
         pad: usize,
     },
-    /// A random box of 8 to 100 % of the area, with sides of 3:4 to 4:3, resized (bicubic).
-    Resized,
+    /// A random box with sides of 3:4 to 4:3, resized (bicubic).
+    Resized {
+        /// The smallest box, in percent of the area: 8 is usual.
+        smallest: u8,
+    },
 }
 
 /// The steps around the policy. The policy stands between [`Self::before`] and [`Self::after`].
@@ -80,7 +83,10 @@ impl Pipeline {
                 let places = 2 * pad as u32 + 1;
                 corner = (stream.below(places) as usize, stream.below(places) as usize);
             }
-            Crop::Resized => window = Some(draw_window(&mut stream, picture.height, picture.width)),
+            Crop::Resized { smallest } => {
+                let smallest = f64::from(smallest) / 100.0;
+                window = Some(draw_window(&mut stream, smallest, picture.height, picture.width));
+            }
         }
         View { corner, window, flip, hole }
     }
@@ -118,7 +124,7 @@ impl Pipeline {
     /// A picture for evaluation: resized and cut at the centre where it is large, as it is where it has the size.
     pub fn evaluate(&self, picture: &Picture) -> Vec<f32> {
         let (height, width) = (picture.height as f64, picture.width as f64);
-        if self.crop == Crop::Resized {
+        if matches!(self.crop, Crop::Resized { .. }) {
             // Shorter side to 256 when the network takes 224, and the centre of that.
             let side = height.min(width) * 224.0 / 256.0;
             let window =
@@ -148,7 +154,7 @@ impl Pipeline {
     fn no_shift(&self) -> (usize, usize) {
         match self.crop {
             Crop::Pad { pad } => (pad, pad),
-            Crop::None | Crop::Resized => (0, 0),
+            Crop::None | Crop::Resized { .. } => (0, 0),
         }
     }
 
@@ -254,12 +260,11 @@ fn reflect(at: isize, size: usize) -> usize {
 }
 
 /// The box of a random resized crop, as shares of height and width: ten tries, then the largest box that is allowed.
-fn draw_window(stream: &mut Stream, height: usize, width: usize) -> [f64; 4] {
-    const AREA: (f64, f64) = (0.08, 1.0);
+fn draw_window(stream: &mut Stream, smallest: f64, height: usize, width: usize) -> [f64; 4] {
     const RATIO: (f64, f64) = (3.0 / 4.0, 4.0 / 3.0);
     let (height, width) = (height as f64, width as f64);
     for _ in 0..10 {
-        let area = height * width * (AREA.0 + (AREA.1 - AREA.0) * uniform(stream));
+        let area = height * width * (smallest + (1.0 - smallest) * uniform(stream));
         let ratio = (RATIO.0.ln() + (RATIO.1.ln() - RATIO.0.ln()) * uniform(stream)).exp();
         let (columns, rows) = ((area * ratio).sqrt().round(), (area / ratio).sqrt().round());
         if (1.0..=width).contains(&columns) && (1.0..=height).contains(&rows) {
@@ -350,7 +355,7 @@ mod tests {
 
     #[test]
     fn large_pictures_are_cut_to_size_whatever_their_shape() {
-        let pipeline = pipeline(Crop::Resized, false);
+        let pipeline = pipeline(Crop::Resized { smallest: 8 }, false);
         for (height, width) in [(40, 30), (5, 60), (60, 5), (1, 1), (8, 8)] {
             let picture = picture(height, width);
             assert_eq!(pipeline.evaluate(&picture).len(), 192);

@@ -86,14 +86,15 @@ const DRAWING: Purpose = Purpose::named("synthetic/drawing");
 const PLANTING: Purpose = Purpose::named("synthetic/plant");
 
 /// The classes: a name, and whether a point of the square [-1, 1] × [-1, 1] (x right, y down) is ink. Most of them come
-/// in pairs that differ in an angle alone, so that a shear is no substitute for a rotation.
+/// in pairs that differ in an angle alone, of the upright or of the level lines, so that neither shear is a substitute
+/// for a rotation.
 type Ink = fn(f32, f32) -> bool;
 const CLASSES: [(&str, Ink); 10] = [
     ("square", |x, y| x.abs().max(y.abs()) <= 0.6),
     ("rhomboid", |x, y| y.abs() <= 0.6 && (x + LEAN * y).abs() <= 0.6),
     ("cross", |x, y| x.abs().max(y.abs()) <= 0.8 && x.abs().min(y.abs()) <= 0.2),
     ("skew cross", |x, y| {
-        y.abs() <= 0.8 && (x + LEAN * y).abs() <= 0.8 && (x + LEAN * y).abs().min(y.abs()) <= 0.2
+        x.abs() <= 0.8 && (y + LEAN * x).abs() <= 0.8 && (y + LEAN * x).abs().min(x.abs()) <= 0.2
     }),
     ("ell", |x, y| x.abs() <= 0.6 && y.abs() <= 0.8 && (x <= -0.2 || y >= 0.4)),
     ("skew ell", |x, y| (x + LEAN * y).abs() <= 0.6 && y.abs() <= 0.8 && (x + LEAN * y <= -0.2 || y >= 0.4)),
@@ -138,9 +139,9 @@ impl Synthetic {
         }
     }
 
-    /// An image in canonical pose and light, `[channel, height, width]`: a drawing seen through a round window. The black
-    /// around the window is there because rotations and translations bring black into an image: if training images
-    /// had none, any transformation that brings some would be worth learning for that alone.
+    /// An image in canonical pose and light, `[channel, height, width]`: a drawing on a sheet whose corners are often cut
+    /// off. The black beyond them is there because rotations and translations bring black into an image: if training
+    /// images had none, any transformation that brings some would be worth learning for that alone.
     fn draw(&self, index: u32) -> Vec<f32> {
         let ink = CLASSES[index as usize % CLASSES.len()].1;
         let mut stream = Stream::new(self.seed, DRAWING, 0, index);
@@ -161,6 +162,11 @@ impl Synthetic {
         let (slope_x, slope_y) = (next(-0.06, 0.06), next(-0.06, 0.06));
         let (wave, wave_x, wave_y, phase) =
             (next(0.0, 0.05), next(-9.0, 9.0), next(-9.0, 9.0), next(0.0, 6.3));
+        // Black beyond two lines at random angles, which often miss the image.
+        let cuts = [(); 2].map(|()| {
+            let angle = next(0.0, 6.3);
+            (wave_at(angle + std::f32::consts::FRAC_PI_2), wave_at(angle), next(0.7, 1.3))
+        });
         let mut grain = vec![0.0; 3 * SIZE * SIZE];
         stream.normal(&mut grain);
 
@@ -173,7 +179,7 @@ impl Synthetic {
                     let at = |pixel: usize, part: usize| ((pixel * FINE + part) as f32 + 0.5) * step - 1.0;
                     let (fx, fy) = (at(x, fine % FINE), at(y, fine / FINE));
                     covered += u8::from(ink((fx - x0) / scale, (fy - y0) / scale));
-                    inside += u8::from(fx * fx + fy * fy <= 1.0);
+                    inside += u8::from(cuts.iter().all(|(nx, ny, distance)| fx * nx + fy * ny <= *distance));
                 }
                 let share = |count: u8| f32::from(count) / (FINE * FINE) as f32;
                 let (alpha, window) = (share(covered), share(inside));

@@ -86,7 +86,7 @@ impl Candidate {
         let baseline: Baseline = name.parse().map_err(|error: freeaugment_baseline::BaselineError| {
             unknown(name, format!("{error}, {UNIFORM_FREE}; nor is it a file"))
         })?;
-        let augmentation = baseline.augmentation().map_err(|error| unknown(name, error.to_string()))?;
+        let augmentation = baseline.augmentation();
         Ok(Self {
             name: name.to_owned(),
             identity: format!("baseline {}", baseline.name()),

@@ -68,6 +68,7 @@ pub fn drive(
             saved = Instant::now();
         }
     }
+    run.save_classifier(search)?;
     run.log("finished")?;
     Ok(Outcome::Finished)
 }

@@ -44,6 +44,17 @@ pub enum Error {
     /// A policy file.
     #[error(transparent)]
     PolicyFile(#[from] freeaugment::FileError),
+    /// Nothing of this name can be trained under.
+    #[error("`{name}`: {reason}")]
+    Candidate {
+        /// The name that was given.
+        name: String,
+        /// What is wrong, and what is allowed.
+        reason: String,
+    },
+    /// A policy of another search.
+    #[error(transparent)]
+    Published(#[from] freeaugment_baseline::PublishedError),
     /// A file of the run cannot be read or written.
     #[error("{}: {source}", .path.display())]
     Io {

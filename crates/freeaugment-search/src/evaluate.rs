@@ -21,16 +21,17 @@ pub struct Score {
 
 /// Evaluates on the images with these indices.
 pub fn evaluate(classifier: &Classifier, plan: &Plan, indices: &[u32], batch: usize) -> Result<Score, Error> {
-    let order = Arc::new(Order {
+    let order = Order {
         indices: indices.to_vec(),
         batch,
         purpose: Purpose::named("search/evaluation"),
         seed: 0,
         training: false,
         views: false,
-    });
+    };
     let batches = order.batches() as u64;
-    let mut loader = Loader::new(&plan.dataset, &plan.pipeline, &order, (0, batches), 1);
+    let (dataset, pipeline) = (Arc::clone(&plan.dataset), Arc::clone(&plan.pipeline));
+    let mut loader = Loader::new((0, batches), 1, move |number| order.prepare(&dataset, &pipeline, number));
     let (mut loss, mut correct) = (0.0, 0);
     let side = plan.pipeline.size;
     for _ in 0..batches {

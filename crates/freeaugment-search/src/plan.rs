@@ -18,8 +18,10 @@ const VALIDATION: Purpose = Purpose::named("search/validation-order");
 
 /// Images at least this large are not used as they are but cut by a random resized crop.
 const LARGE: usize = 64;
+/// The smallest box of a random resized crop, in percent of the area.
+const SMALLEST: u8 = 8;
 
-/// Data and pipeline of a search.
+/// Data and pipeline of a search or a training.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// The data set; decoded pictures are in memory where they fit.
@@ -62,13 +64,46 @@ impl Plan {
     /// images to read and then of every image.
     pub fn new(settings: &Settings, progress: &dyn ReadProgress) -> Result<Self, Error> {
         let dataset = open_data(settings)?;
+        let chosen = choose(settings, &dataset);
+        let plan = Self::of(settings, dataset, chosen, progress)?;
+        plan.validation.require_a_batch("validation")?;
+        Ok(plan)
+    }
+
+    /// The same for training alone: images that a search would keep for validation are trained on too, those that the
+    /// data itself keeps for validation are not used, and the images for testing are the same.
+    pub fn for_training(settings: &Settings, progress: &dyn ReadProgress) -> Result<Self, Error> {
+        let dataset = open_data(settings)?;
         let (train, validation, test) = choose(settings, &dataset);
+        let train = if dataset.splits.validation.is_some() {
+            train
+        } else {
+            let mut all = [train, validation].concat();
+            all.sort_unstable();
+            all
+        };
+        if test.is_empty() {
+            let reason = "there are no images for testing: a `test_share` above 0 takes some from the training images";
+            return Err(refuse("test_share", reason));
+        }
+        Self::of(settings, dataset, (train, Vec::new(), test), progress)
+    }
+
+    fn of(
+        settings: &Settings,
+        dataset: Dataset,
+        (train, validation, test): (Vec<u32>, Vec<u32>, Vec<u32>),
+        progress: &dyn ReadProgress,
+    ) -> Result<Self, Error> {
         let used: Vec<u32> = [&train[..], &validation, &test].concat();
         progress.begin(used.len());
         let options = Scan { cache_bytes: settings.cache_mib << 20, max_unreadable: settings.max_unreadable };
         // The mean is that of training images alone: validation and test images are not to be looked at.
         let scanned = dataset.scan(&train, options, &|| progress.advance())?;
-        let left = Scan { max_unreadable: options.max_unreadable - scanned.unreadable.len(), ..options };
+        let left = Scan {
+            max_unreadable: options.max_unreadable - scanned.unreadable.len(),
+            cache_bytes: options.cache_bytes.saturating_sub(scanned.cached_bytes()),
+        };
         let others = dataset.scan(&used[train.len()..], left, &|| progress.advance())?;
         let dataset = dataset.with_cache(&scanned).with_cache(&others);
         let pipeline = pipeline(settings, &dataset, &scanned)?;
@@ -88,17 +123,7 @@ impl Plan {
         };
         let training = order(good(&train, &scanned), TRAINING, true);
         let validation = order(good(&validation, &others), VALIDATION, false);
-        for (split, order) in [("training", &training), ("validation", &validation)] {
-            if order.batches() == 0 {
-                return Err(DataError::TooFew {
-                    split,
-                    found: order.indices.len(),
-                    needed: order.batch,
-                    why: "for one batch (`batch`, `images`, `validation_share`)".to_owned(),
-                }
-                .into());
-            }
-        }
+        training.require_a_batch("training")?;
         let steps = training.batches() as u64;
         let fingerprint = fingerprint(&dataset, &training.indices, &validation.indices, &scanned, &others);
         Ok(Self {
@@ -112,6 +137,26 @@ impl Plan {
             steps,
             fingerprint,
         })
+    }
+}
+
+/// What [`Plan`] asks of batches.
+trait Batches {
+    fn require_a_batch(&self, split: &'static str) -> Result<(), Error>;
+}
+
+impl Batches for Order {
+    fn require_a_batch(&self, split: &'static str) -> Result<(), Error> {
+        if self.batches() > 0 {
+            return Ok(());
+        }
+        Err(DataError::TooFew {
+            split,
+            found: self.indices.len(),
+            needed: self.batch,
+            why: "for one batch (`batch`, `images`, `validation_share`)".to_owned(),
+        }
+        .into())
     }
 }
 
@@ -164,10 +209,10 @@ fn pipeline(
         CropChoice::None => Crop::None,
         CropChoice::Pad => Crop::Pad { pad: settings.pad },
         CropChoice::Auto if small.is_some() => Crop::Pad { pad: settings.pad },
-        CropChoice::Auto | CropChoice::Resized => Crop::Resized,
+        CropChoice::Auto | CropChoice::Resized => Crop::Resized { smallest: SMALLEST },
     };
     let policy_first = settings.place == Place::First;
-    if policy_first && crop == Crop::Resized {
+    if policy_first && matches!(crop, Crop::Resized { .. }) {
         let reason = "`first` needs images of one size: it cannot be combined with a resized crop; allowed there is \
                       `after-crop-and-flip`";
         return Err(refuse("place", reason));
@@ -177,7 +222,13 @@ fn pipeline(
             format!("a hole of {} pixels covers every image of {size}: less is allowed", settings.cutout);
         return Err(refuse("cutout", reason));
     }
-    let flip = if matches!(dataset.kind, Kind::Idx | Kind::Synthetic) { 0.0 } else { settings.flip };
+    let flip = match settings.flip {
+        // A mirrored digit is no digit, and drawings that lean would lean the other way.
+        by_data if by_data < 0.0 => {
+            if matches!(dataset.kind, Kind::Idx | Kind::Synthetic) { 0.0 } else { 0.5 }
+        }
+        given => given,
+    };
     Ok(Pipeline {
         size,
         crop,

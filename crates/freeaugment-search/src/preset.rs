@@ -1,15 +1,36 @@
 //! Named settings: the paper's, and ones that suit a CPU.
 
 use crate::error::Error;
-use crate::settings::{CropChoice, Settings};
+use crate::settings::{CropChoice, Settings, Task};
 
 /// The presets' names.
 pub const NAMES: [&str; 6] = ["cifar10", "cifar100", "imagenet100", "domainnet", "quick", "drawings"];
 
 /// The settings of a preset.
-pub fn preset(name: &str) -> Result<Settings, Error> {
-    let paper = Settings { size: 32, crop: CropChoice::Pad, ..Settings::default() };
-    let large = Settings {
+pub fn preset(task: Task, name: &str) -> Result<Settings, Error> {
+    let search = match name {
+        "cifar10" | "cifar100" => Settings { size: 32, crop: CropChoice::Pad, ..Settings::default() },
+        "imagenet100" => Settings { images: 10_000, ..large() },
+        "domainnet" => Settings { images: 6_000, ..large() },
+        "quick" => quick(),
+        "drawings" => drawings(),
+        _ => return Err(Error::UnknownPreset { name: name.to_owned() }),
+    };
+    if task == Task::Search {
+        return Ok(search);
+    }
+    // Policies are searched for on a part of the images and judged on all of them.
+    let (epochs, batch, images) = match name {
+        "cifar10" | "cifar100" | "domainnet" => (200, 128, 0),
+        "imagenet100" => (270, 256, 0),
+        "quick" => (100, search.batch, search.images),
+        _ => (search.epochs, search.batch, search.images),
+    };
+    Ok(Settings { epochs, batch, images, evaluate_every: 0, ..search })
+}
+
+fn large() -> Settings {
+    Settings {
         size: 224,
         crop: CropChoice::Resized,
         cutout: 75,
@@ -17,9 +38,13 @@ pub fn preset(name: &str) -> Result<Settings, Error> {
         batch: 64,
         weight_decay: 1e-4,
         ..Settings::default()
-    };
+    }
+}
+
+/// What a CPU does in reasonable time.
+fn quick() -> Settings {
     // The warm-up takes the same share of a shorter run; rates are higher because there are fewer steps.
-    let short = Settings {
+    Settings {
         network: "WRN-16-1".to_owned(),
         epochs: 60,
         magnitude_start: 10,
@@ -28,14 +53,6 @@ pub fn preset(name: &str) -> Result<Settings, Error> {
         type_rate: 0.03,
         depth_rate: 0.1,
         ..Settings::default()
-    };
-    match name {
-        "cifar10" | "cifar100" => Ok(paper),
-        "imagenet100" => Ok(Settings { images: 10_000, ..large }),
-        "domainnet" => Ok(Settings { images: 6_000, ..large }),
-        "quick" => Ok(short),
-        "drawings" => Ok(drawings()),
-        _ => Err(Error::UnknownPreset { name: name.to_owned() }),
     }
 }
 
@@ -45,7 +62,6 @@ fn drawings() -> Settings {
         images: 0,
         size: 32,
         crop: CropChoice::None,
-        flip: 0.0,
         cutout: 0,
         network: "WRN-10-1".to_owned(),
         epochs: 6,

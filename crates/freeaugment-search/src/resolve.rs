@@ -7,7 +7,7 @@ use toml::{Table, Value};
 
 use crate::error::Error;
 use crate::preset::preset;
-use crate::settings::{FIELDS, Settings};
+use crate::settings::{Settings, Task};
 
 /// A few settings and where they were given.
 #[derive(Clone, Debug)]
@@ -30,13 +30,13 @@ impl Patch {
 }
 
 /// The settings of a preset with patches on top, later ones over earlier ones; checked.
-pub fn resolve(preset_name: &str, patches: &[Patch]) -> Result<Settings, Error> {
-    let mut table = to_table(&preset(preset_name)?);
+pub fn resolve(task: Task, preset_name: &str, patches: &[Patch]) -> Result<Settings, Error> {
+    let mut table = to_table(&preset(task, preset_name)?);
     for Patch { place, values } in patches {
         for (key, value) in values {
             let wrong = |reason: String| Error::Setting { place: place.clone(), key: key.clone(), reason };
-            if !FIELDS.iter().any(|field| field.name == key) {
-                let hint = nearest(key, FIELDS.iter().map(|field| field.name))
+            if !task.fields().any(|field| field.name == key) {
+                let hint = nearest(key, task.fields().map(|field| field.name))
                     .map(|name| format!(" (did you mean `{name}`?)"))
                     .unwrap_or_default();
                 return Err(wrong(format!("there is no such setting{hint}")));
@@ -92,12 +92,12 @@ fn from_table(table: &Table) -> Result<Settings, String> {
 }
 
 impl Settings {
-    /// The settings as a file, every key with what it does.
-    pub fn to_toml(&self) -> String {
+    /// The settings of a task as a file, every key with what it does.
+    pub fn to_toml(&self, task: Task) -> String {
         let table = to_table(self);
         let mut lines = Vec::new();
         let mut group = "";
-        for field in FIELDS {
+        for field in task.fields() {
             if field.group != group {
                 lines.extend((!group.is_empty()).then(String::new));
                 lines.push(format!("# {}", field.group));
@@ -110,9 +110,9 @@ impl Settings {
     }
 
     /// Reads what [`Self::to_toml`] wrote; every key must be there.
-    pub fn from_toml(text: &str) -> Result<Self, String> {
+    pub fn from_toml(task: Task, text: &str) -> Result<Self, String> {
         let table = text.parse::<Table>().map_err(|error| error.message().replace('\n', " "))?;
-        if let Some(field) = FIELDS.iter().find(|field| !table.contains_key(field.name)) {
+        if let Some(field) = task.fields().find(|field| !table.contains_key(field.name)) {
             return Err(format!("`{}` is missing", field.name));
         }
         let settings = from_table(&table)?;
@@ -120,10 +120,10 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The first key in which two settings differ, with both values.
-    pub fn difference(&self, other: &Self) -> Option<(&'static str, String, String)> {
+    /// The first key of a task in which two settings differ, with both values.
+    pub fn difference(&self, task: Task, other: &Self) -> Option<(&'static str, String, String)> {
         let (own, others) = (to_table(self), to_table(other));
-        let field = FIELDS.iter().find(|field| own[field.name] != others[field.name])?;
+        let field = task.fields().find(|field| own[field.name] != others[field.name])?;
         Some((field.name, own[field.name].to_string(), others[field.name].to_string()))
     }
 }
@@ -140,7 +140,7 @@ mod tests {
     fn later_patches_win_over_earlier_ones_and_over_the_preset() {
         let file = patch("epochs = 7\nlearning_rate = 1");
         let flags = patch("epochs = 9");
-        let settings = resolve("quick", &[file, flags]).unwrap();
+        let settings = resolve(Task::Search, "quick", &[file, flags]).unwrap();
         assert_eq!((settings.epochs, settings.learning_rate), (9, 1.0));
         assert_eq!(settings.network, "WRN-16-1");
     }
@@ -163,21 +163,26 @@ mod tests {
             ),
             ("batch = 1", "the configuration: `batch`: 1 is not allowed: 2 to 65536 are"),
         ] {
-            assert_eq!(resolve("cifar10", &[patch(text)]).unwrap_err().to_string(), message);
+            assert_eq!(resolve(Task::Search, "cifar10", &[patch(text)]).unwrap_err().to_string(), message);
         }
-        let message = resolve("cifar10", &[patch("network = 'WRN-11-1'")]).unwrap_err().to_string();
+        let message = resolve(Task::Search, "cifar10", &[patch("network = 'WRN-11-1'")]).unwrap_err().to_string();
         assert!(
             message.starts_with("the configuration: `network`: unknown network \"WRN-11-1\""),
             "{message}"
         );
-        assert!(resolve("cifar", &[]).unwrap_err().to_string().contains("there are cifar10, cifar100"));
+        let message = resolve(Task::Training, "quick", &[patch("type_rate = 1")]).unwrap_err().to_string();
+        assert!(message.contains("`type_rate`: there is no such setting"), "{message}");
+        assert!(resolve(Task::Search, "cifar", &[]).unwrap_err().to_string().contains("there are cifar10, cifar100"));
     }
 
     #[test]
     fn every_preset_is_written_and_read_again() {
         for name in crate::preset::NAMES {
-            let settings = resolve(name, &[]).unwrap();
-            assert_eq!(Settings::from_toml(&settings.to_toml()), Ok(settings));
+            let settings = resolve(Task::Search, name, &[]).unwrap();
+            assert_eq!(Settings::from_toml(Task::Search, &settings.to_toml(Task::Search)), Ok(settings));
+            let settings = resolve(Task::Training, name, &[]).unwrap();
+            let again = Settings::from_toml(Task::Training, &settings.to_toml(Task::Training)).unwrap();
+            assert_eq!(settings.difference(Task::Training, &again), None);
         }
     }
 }

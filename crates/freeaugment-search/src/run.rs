@@ -1,7 +1,6 @@
 //! A run is a folder: configuration, environment, metrics, policies, checkpoint, log.
 
 use std::fs::{File, OpenOptions, TryLockError};
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -12,7 +11,8 @@ use crate::checkpoint;
 use crate::error::Error;
 use crate::metric::Epoch;
 use crate::search::Search;
-use crate::settings::Settings;
+use crate::files::{append, whole_lines};
+use crate::settings::{Settings, Task};
 
 const CONFIGURATION: &str = "config.toml";
 const ENVIRONMENT: &str = "environment.json";
@@ -20,6 +20,8 @@ const METRICS: &str = "metrics.jsonl";
 const CHECKPOINT: &str = "checkpoint.safetensors";
 const POLICY: &str = "policy.json";
 const POLICIES: &str = "policies";
+const CLASSIFIER: &str = "classifier.safetensors";
+pub(crate) const CANDIDATES: &str = "candidates.json";
 const LOG: &str = "log.txt";
 const LOCK: &str = "lock";
 
@@ -32,9 +34,9 @@ pub struct Run {
 }
 
 impl Run {
-    /// The first free name among `search-1`, `search-2`… in a folder.
-    pub fn free_name(parent: &Path) -> PathBuf {
-        let names = (1..).map(|number| parent.join(format!("search-{number}")));
+    /// The first free name among `search-1`, `search-2`… in a folder, or whatever the kind of run is.
+    pub fn free_name(parent: &Path, kind: &str) -> PathBuf {
+        let names = (1..).map(|number| parent.join(format!("{kind}-{number}")));
         names.into_iter().find(|folder| !folder.exists()).expect("numbers do not end")
     }
 
@@ -53,25 +55,30 @@ impl Run {
     }
 
     /// Makes the folder of a new run. One that exists must be empty.
-    pub fn create(folder: &Path, settings: &Settings, command: &[String]) -> Result<Self, Error> {
+    pub fn create(folder: &Path, task: Task, settings: &Settings, command: &[String]) -> Result<Self, Error> {
         Self::check_free(folder)?;
         std::fs::create_dir_all(folder).map_err(Error::io(folder))?;
         let run = Self { folder: folder.to_owned(), _lock: lock(folder)? };
-        run.write(CONFIGURATION, settings.to_toml().as_bytes())?;
+        run.write(CONFIGURATION, settings.to_toml(task).as_bytes())?;
         run.write_environment(settings, command)?;
         run.log("begun")?;
         Ok(run)
     }
 
+    /// What the run in a folder does.
+    pub fn task(folder: &Path) -> Task {
+        if folder.join(CANDIDATES).is_file() { Task::Training } else { Task::Search }
+    }
+
     /// Opens the folder of a run to continue it.
-    pub fn open(folder: &Path) -> Result<(Self, Settings), Error> {
+    pub fn open(folder: &Path, task: Task) -> Result<(Self, Settings), Error> {
         let path = folder.join(CONFIGURATION);
         if !path.is_file() {
             let reason = format!("is not a run: it holds no {CONFIGURATION}");
             return Err(Error::NotARun { path: folder.to_owned(), reason });
         }
         let text = std::fs::read_to_string(&path).map_err(Error::io(&path))?;
-        let settings = Settings::from_toml(&text).map_err(|reason| Error::NotARun { path, reason })?;
+        let settings = Settings::from_toml(task, &text).map_err(|reason| Error::NotARun { path, reason })?;
         let run = Self { folder: folder.to_owned(), _lock: lock(folder)? };
         Ok((run, settings))
     }
@@ -86,7 +93,12 @@ impl Run {
         self.path(POLICY)
     }
 
-    fn path(&self, name: &str) -> PathBuf {
+    /// The policy file in the folder of a search.
+    pub fn policy_of(folder: &Path) -> PathBuf {
+        folder.join(POLICY)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.join(name)
     }
 
@@ -103,17 +115,7 @@ impl Run {
 
     /// Adds a line to the log.
     pub fn log(&self, message: &str) -> Result<(), Error> {
-        self.append(LOG, &format!("{} {message}", timestamp()))
-    }
-
-    fn append(&self, name: &str, line: &str) -> Result<(), Error> {
-        let path = self.path(name);
-        OpenOptions::new()
-            .create(true)
-            .append(true)
-            .open(&path)
-            .and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()))
-            .map_err(Error::io(&path))
+        append(&self.path(LOG), &format!("{} {message}", timestamp()))
     }
 
     fn write_environment(&self, settings: &Settings, command: &[String]) -> Result<(), Error> {
@@ -138,9 +140,19 @@ impl Run {
         std::fs::create_dir_all(&policies).map_err(Error::io(&policies))?;
         policy.save(policies.join(format!("epoch-{:04}.json", epoch.epoch)))?;
         policy.save(self.policy_path())?;
-        self.append(METRICS, &serde_json::to_string(epoch).expect("metrics are plain values"))?;
+        append(&self.path(METRICS), &serde_json::to_string(epoch).expect("metrics are plain values"))?;
         self.log(&format!("epoch {} of {}: loss {:.4}", epoch.epoch, search.settings.epochs, epoch.loss))?;
         self.save(search)
+    }
+
+    /// Writes the weights that the search ends with, which a training may begin with.
+    pub(crate) fn save_classifier(&self, search: &Search) -> Result<(), Error> {
+        Ok(search.classifier.save(&self.path(CLASSIFIER))?)
+    }
+
+    /// Where [`Self::save_classifier`] writes in the folder of a run.
+    pub(crate) fn classifier_path(folder: &Path) -> PathBuf {
+        folder.join(CLASSIFIER)
     }
 
     /// Writes the state to continue from.
@@ -155,21 +167,10 @@ impl Run {
             checkpoint::load(search, &path)?;
         }
         let done = search.step / search.plan.steps;
-        let kept = self.metrics()?.into_iter().take(done as usize);
+        let kept = whole_lines::<Epoch>(&self.path(METRICS))?.into_iter().take(done as usize);
         let text: String = kept.map(|line| line + "\n").collect();
         self.write(METRICS, text.as_bytes())?;
         self.log(&format!("resumed at step {} of {}", search.step, search.steps_total()))
-    }
-
-    /// The whole lines of the metrics; a line that was cut off by a crash is not one.
-    fn metrics(&self) -> Result<Vec<String>, Error> {
-        let path = self.path(METRICS);
-        if !path.exists() {
-            return Ok(Vec::new());
-        }
-        let text = std::fs::read_to_string(&path).map_err(Error::io(&path))?;
-        let whole = text.lines().take_while(|line| serde_json::from_str::<Epoch>(line).is_ok());
-        Ok(whole.map(str::to_owned).collect())
     }
 
     /// The policy with where it comes from: nothing that differs between two runs of the same search.

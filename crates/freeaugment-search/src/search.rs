@@ -1,9 +1,10 @@
 //! The bilevel search: one training step of the classifier, one step of the policy, again and again.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use freeaugment::{Groups, Policy, Sample};
-use freeaugment_data::{Batch as Pictures, Loader};
+use freeaugment_data::{Batch as Pictures, Loader, Order};
 use freeaugment_nn::optimizer::{Adam, Cosine, Sgd};
 use freeaugment_nn::{Batch, Classifier, CrossEntropy, Device, Network, Parameters as Weights, Record};
 
@@ -16,6 +17,9 @@ use crate::settings::{HypergradientChoice, Settings};
 const DEPTH: usize = 0;
 const TYPES: usize = 1;
 const MAGNITUDES: usize = 2;
+
+/// Batches prepared ahead.
+type Batches = Loader<Pictures, Error>;
 
 /// Everything that changes while a search runs, and what it works with.
 #[derive(Debug)]
@@ -31,7 +35,7 @@ pub struct Search {
     /// What the current epoch has seen so far.
     pub(crate) tally: Tally,
     schedule: Cosine,
-    loaders: Option<(Loader, Loader)>,
+    loaders: Option<(Batches, Batches)>,
 }
 
 /// What one step saw.
@@ -255,15 +259,15 @@ impl Search {
     }
 
     fn next_training(&mut self) -> Result<Pictures, Error> {
-        Ok(self.loaders().0.next_batch()?)
+        self.loaders().0.next_batch()
     }
 
     fn next_validation(&mut self) -> Result<Pictures, Error> {
-        Ok(self.loaders().1.next_batch()?)
+        self.loaders().1.next_batch()
     }
 
     /// The threads that prepare batches; started when first needed, at the step where the search stands.
-    fn loaders(&mut self) -> &mut (Loader, Loader) {
+    fn loaders(&mut self) -> &mut (Batches, Batches) {
         let (plan, step, end) = (&self.plan, self.step, self.steps_total());
         // Validation batches are counted from the first epoch in which anything learns.
         let first = (0..self.settings.epochs).find(|&epoch| self.learning(epoch) != Groups::NONE);
@@ -271,7 +275,11 @@ impl Search {
         let used = step.saturating_sub(first);
         let workers = self.settings.workers;
         self.loaders.get_or_insert_with(|| {
-            let load = |order, range| Loader::new(&plan.dataset, &plan.pipeline, order, range, workers);
+            let load = |order: &Arc<Order>, range| {
+                let (dataset, pipeline) = (Arc::clone(&plan.dataset), Arc::clone(&plan.pipeline));
+                let order = Arc::clone(order);
+                Loader::new(range, workers, move |number| Ok(order.prepare(&dataset, &pipeline, number)?))
+            };
             (load(&plan.training, (step, end)), load(&plan.validation, (used, end.saturating_sub(first))))
         })
     }

@@ -39,6 +39,27 @@ pub struct Field {
     pub kind: Kind,
 }
 
+/// What settings are for. Each task has a part of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// Learning a policy.
+    Search,
+    /// Training classifiers under policies that stay as they are.
+    Training,
+}
+
+impl Task {
+    /// The settings it has.
+    pub fn fields(self) -> impl Iterator<Item = &'static Field> {
+        FIELDS.iter().filter(move |field| match self {
+            Self::Search => field.group != "Training",
+            Self::Training => {
+                !matches!(field.group, "Policy" | "Search") && field.name != "validation_share"
+            }
+        })
+    }
+}
+
 trait Setting {
     const KIND: Kind;
 }
@@ -100,6 +121,17 @@ choice! {
     }
 }
 choice! {
+    /// How a trained policy chooses transformations.
+    AssignmentChoice {
+        /// As its file says.
+        Policy = "policy",
+        /// By the largest entry of each column.
+        ColumnMaximum = "column-maximum",
+        /// By the best assignment.
+        Exact = "exact",
+    }
+}
+choice! {
     /// How the gradient to the policy is found.
     HypergradientChoice {
         /// Exactly, by reverse over forward.
@@ -125,7 +157,7 @@ kinds! {
 /// Declares the settings once: the struct, its defaults and the list of fields come from it.
 macro_rules! settings {
     ($($group:literal { $($(#[doc = $help:literal])+ $name:ident: $type:ty = $default:expr,)* })*) => {
-        /// Everything that decides what a search does. The defaults are those of the paper on CIFAR-10.
+        /// Everything that decides what a search or a training does. The defaults are those of the paper on CIFAR-10.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(default, deny_unknown_fields)]
         pub struct Settings { $($($(#[doc = $help])+ pub $name: $type,)*)* }
@@ -150,8 +182,10 @@ settings! {
     "Data" {
         /// The folder or file with the images; empty for the built-in drawings
         data: String = String::new(),
-        /// How many images to search on, training and validation together; 0 for all
+        /// How many images to use, those for validation included; 0 for all
         images: usize = 5000,
+        /// The seed of everything; in training, of which images are used (its classifiers have their own: 1, 2, 3…)
+        seed: u64 = 0,
         /// The share of them that is for validation, where the data brings no validation split
         validation_share: f64 = 0.5,
         /// The share of all images that is kept for testing, where the data brings no test split
@@ -176,8 +210,8 @@ settings! {
         crop: CropChoice = CropChoice::Auto,
         /// Pixels of padding for crop = pad
         pad: usize = 4,
-        /// The probability of mirroring left to right; digits and letters want 0
-        flip: f64 = 0.5,
+        /// The probability of mirroring left to right; -1 for 0.5, or 0 where the data is of the MNIST family or drawings
+        flip: f64 = -1.0,
         /// The side of the square cut out after the policy; 0 for none
         cutout: usize = 16,
     }
@@ -198,6 +232,8 @@ settings! {
         weight_decay: f64 = 5e-4,
         /// Label smoothing
         label_smoothing: f64 = 0.0,
+        /// Evaluate on all validation images (in training: test images) every so many epochs; 0 for the last epoch only
+        evaluate_every: u64 = 1,
     }
     "Policy" {
         /// The transformations to choose from, such as Rotate,Brightness:-0.2..0.2; empty for all 14
@@ -230,8 +266,6 @@ settings! {
         evaluation_temperature: f64 = 0.1,
     }
     "Search" {
-        /// The seed of everything
-        seed: u64 = 0,
         /// How the gradient to the policy is found
         hypergradient: HypergradientChoice = HypergradientChoice::Exact,
         /// Adam's learning rate for magnitudes
@@ -252,10 +286,18 @@ settings! {
         first_temperature: f64 = 1.0,
         /// The temperature of the last epoch
         last_temperature: f64 = 0.5,
-        /// Evaluate on all validation images every so many epochs; 0 for the last epoch only
-        evaluate_every: u64 = 1,
         /// Built-in drawings: epochs of each classifier trained afterwards to judge the policy; 0 for none
         proof_epochs: u64 = 0,
+    }
+    "Training" {
+        /// Begin with these weights (a safetensors file, or the run of a search); empty to begin from scratch
+        warm_start: String = String::new(),
+        /// Epochs in which the learning rate rises from 0 after a warm start
+        warm_start_epochs: u64 = 5,
+        /// How learned policies choose transformations
+        policy_assignment: AssignmentChoice = AssignmentChoice::Policy,
+        /// The temperature of learned policies; 0 for the one in their file
+        policy_temperature: f64 = 0.0,
     }
 }
 
@@ -365,7 +407,7 @@ impl Settings {
         let numbers = [
             ("validation_share", self.validation_share, 0.01, 0.99),
             ("test_share", self.test_share, 0.0, 0.9),
-            ("flip", self.flip, 0.0, 1.0),
+            ("flip", self.flip, -1.0, 1.0),
             ("learning_rate", self.learning_rate, 0.0, 1e3),
             ("momentum", self.momentum, 0.0, 0.999_999),
             ("weight_decay", self.weight_decay, 0.0, 10.0),
@@ -377,6 +419,7 @@ impl Settings {
             ("last_temperature", self.last_temperature, 1e-3, 1e3),
             ("evaluation_temperature", self.evaluation_temperature, 1e-3, 1e3),
             ("sinkhorn_pad", self.sinkhorn_pad, -1e3, 1e3),
+            ("policy_temperature", self.policy_temperature, 0.0, 1e3),
         ];
         for (key, value, low, high) in numbers {
             // Not-a-number is in no range.

@@ -14,7 +14,7 @@ fn settings(more: &str) -> Settings {
          type_start = 0\ndepth_start = 0\ncrop = 'pad'\ncutout = 8\nproof_epochs = 0\n\
          transformations = ['Rotate', 'Brightness', 'Invert']";
     let patch = |text: &str| Patch { place: "a test".to_owned(), values: text.parse().unwrap() };
-    resolve("drawings", &[patch(text), patch(more)]).unwrap()
+    resolve(Task::Search, "drawings", &[patch(text), patch(more)]).unwrap()
 }
 
 fn search(settings: &Settings) -> Search {
@@ -35,7 +35,7 @@ fn a_step_is_made_of_the_published_parts_in_the_published_order() {
     search.step().unwrap();
 
     let plan = Plan::new(&settings, &()).unwrap();
-    let first = |order| Loader::new(&plan.dataset, &plan.pipeline, order, (0, 1), 1).next_batch().unwrap();
+    let first = |order| order.prepare(&plan.dataset, &plan.pipeline, 0).unwrap();
     let (training, validation) = (first(&plan.training), first(&plan.validation));
     let network = Network::new(settings.network.parse().unwrap(), plan.dataset.classes.len(), 3).unwrap();
     let mut classifier = Classifier::new(network, &Device::cpu(), 5);

@@ -19,6 +19,16 @@ struct Header {
     version: u64,
 }
 
+/// Whether a text has our format's name.
+pub(super) fn recognises(text: &[u8]) -> bool {
+    serde_json::from_slice::<Name>(text).is_ok_and(|name| name.format == FORMAT)
+}
+
+#[derive(Deserialize)]
+struct Name {
+    format: String,
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {

@@ -142,6 +142,11 @@ impl Published {
         first + &notes.collect::<String>()
     }
 
+    /// Whether a text claims to be our own file, whatever else is wrong with it.
+    pub fn recognises(text: &[u8]) -> bool {
+        json::recognises(text)
+    }
+
     /// The text of our own file.
     pub fn to_json(&self) -> String {
         json::to_json(self)
