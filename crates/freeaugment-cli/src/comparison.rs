@@ -147,6 +147,12 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let [row] = &self.summary.rows[..] {
+            let each: Vec<String> = row.accuracies.iter().map(|&accuracy| percent_number(accuracy)).collect();
+            let value = with_interval(&percent_number(row.accuracy), row.interval);
+            let of = if row.interval.is_some() { ", mean and 95 % confidence interval of" } else { ":" };
+            return write!(f, "top-1 test accuracy under {}: {value} %{of} {}", row.name, each.join(", "));
+        }
         let mut table = Table::new("<>>>>>");
         table.row(self.head());
         for row in &self.summary.rows {

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use freeaugment::random::{Purpose, Stream};
-use freeaugment::{Images, Place, Policy, PolicyConfig};
-use freeaugment_baseline::{Augmentation, Baseline, Crop as RecipeCrop, Moment, Order, Published, Recipe};
+use freeaugment::{Images, Place, Policy, PolicyConfig, nearest};
+use freeaugment_baseline::{Augmentation, Baseline, BaselineError, Crop as RecipeCrop, Moment, Order, Published, Recipe};
 use freeaugment_data::{Batch, Crop, Picture, Pipeline};
 
 use crate::error::Error;
@@ -61,6 +61,9 @@ impl Candidate {
     pub fn open(name: &str, settings: &Settings) -> Result<Self, Error> {
         let path = Path::new(name);
         let is_name = Self::names().any(|known| name.split(':').next() == Some(known));
+        if !is_name && !path.exists() && name.contains(['/', '\\', '.']) {
+            return Err(unknown(name, "there is no such file".to_owned()));
+        }
         if is_name || !path.exists() {
             return Self::named(name, settings);
         }
@@ -83,8 +86,18 @@ impl Candidate {
             let policy = PolicyConfig { layers, ..config }.init()?;
             return Self::of_policy(name, policy, None, settings);
         }
-        let baseline: Baseline = name.parse().map_err(|error: freeaugment_baseline::BaselineError| {
-            unknown(name, format!("{error}, {UNIFORM_FREE}; nor is it a file"))
+        let baseline: Baseline = name.parse().map_err(|error| match error {
+            BaselineError::Name { .. } => {
+                let hint = nearest(family, Self::names());
+                let hint = hint.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default();
+                let names: Vec<&str> = Self::names().collect();
+                unknown(name, format!("there is no such policy{hint}; there are {}, and files", names.join(", ")))
+            }
+            BaselineError::Numbers { takes: true, .. } => {
+                unknown(name, "write the number of operations and the level, as in `rand:2:9`".to_owned())
+            }
+            BaselineError::Numbers { .. } => unknown(name, "it takes no numbers".to_owned()),
+            other => unknown(name, other.to_string()),
         })?;
         let augmentation = baseline.augmentation();
         Ok(Self {

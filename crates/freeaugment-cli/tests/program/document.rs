@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use freeaugment_search::{FIELDS, Kind, preset};
+use freeaugment_search::{FIELDS, Kind, Task, preset};
 use toml::{Table, Value};
 
 const BEGIN: &str = "<!-- settings: written by `UPDATE_DOCS=1 cargo test -p freeaugment-cli document` -->\n";
@@ -16,7 +16,8 @@ fn page() -> PathBuf {
 
 /// The table of all settings.
 fn settings() -> String {
-    let tables = PRESETS.map(|name| Table::try_from(preset::preset(name).unwrap()).unwrap());
+    let table = |task, name| Table::try_from(preset::preset(task, name).unwrap()).unwrap();
+    let tables = PRESETS.map(|name| [Task::Search, Task::Training].map(|task| table(task, name)));
     let mut text = String::new();
     let mut group = "";
     for field in FIELDS {
@@ -33,7 +34,16 @@ fn settings() -> String {
             Kind::Choice(words) => format!(": `{}`", words.join("`, `")),
             _ => String::new(),
         };
-        let values = tables.each_ref().map(|table| shown(&table[field.name]));
+        let tasks = [Task::Search, Task::Training];
+        let has = tasks.map(|task| task.fields().any(|known| known.name == field.name));
+        let values = tables.each_ref().map(|[search, training]| {
+            let (search, training) = (shown(&search[field.name]), shown(&training[field.name]));
+            match has {
+                [true, true] if search != training => format!("{search}; {training} in training"),
+                [true, _] => search,
+                _ => training,
+            }
+        });
         let help = field.help.trim().replace('<', "&lt;").replace('>', "&gt;");
         let _ = writeln!(text, "| `{}` | {help}{words} | {} |", field.name, values.join(" | "));
     }

@@ -26,7 +26,7 @@ fn result(run: &Path) -> (Vec<String>, Vec<Value>) {
     (names.map(|name| std::fs::read_to_string(run.join(name)).unwrap()).collect(), epochs)
 }
 
-fn interrupt(mut child: Child) -> (Option<i32>, String) {
+pub(crate) fn interrupt(mut child: Child) -> (Option<i32>, String) {
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
     let mut said = String::new();
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();

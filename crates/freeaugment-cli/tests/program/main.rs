@@ -7,3 +7,4 @@ mod interruption;
 mod output;
 mod refusal;
 mod run_folder;
+mod training;
