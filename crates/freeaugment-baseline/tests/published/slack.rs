@@ -127,6 +127,10 @@ fn magnitudes_are_smoothed_uniform_and_mirrored_by_a_coin() {
     }
     let found = rotations.iter().map(|value| value.abs()).sum::<f64>() / rotations.len() as f64 / 90.0;
     assert!((found - mean / weight).abs() < 0.005, "{found} is not {}", mean / weight);
+    // The level of a cutout is its share of the width, squared.
+    let squares = values_of(&draw(&only(14, 17, 0.5), 10_000), Operation::Cutout);
+    let found = squares.iter().map(|side| (side / 40.0).powi(2)).sum::<f64>() / 30_000.0;
+    assert!((found - mean / weight).abs() < 0.005, "{found} is not {}", mean / weight);
     let to_the_left = rotations.iter().filter(|&&value| value > 0.0).count();
     let turned = rotations.iter().filter(|&&value| value != 0.0).count();
     assert!(near(to_the_left, turned as u32, 0.5));
