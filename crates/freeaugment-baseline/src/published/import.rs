@@ -23,6 +23,9 @@ const MOST_ARCHIVE: u64 = 64 << 20;
 const PBA_EPOCHS: f64 = 200.0;
 const PBA_EPOCHS_SVHN: f64 = 160.0;
 
+/// What has to be said of squares whose corner falls outside.
+const CUTOUT: &str = "the authors' cutout is smaller at the border, here it is moved inside";
+
 /// Reads a policy from the file that its authors published.
 ///
 /// `name` chooses among the policies of one file; without it, a file that holds several is refused with their names.
@@ -81,7 +84,8 @@ fn read_archive(
         return Ok((stem, Scheme::Slack(slack), notes));
     }
     let deepaa = DeepAa::from_file(path).map_err(content)?;
-    let mut notes = vec!["the authors' crop pads with grey, here it pads with black".to_owned()];
+    let mut notes =
+        vec!["the authors' crop pads with grey, here it pads with black".to_owned(), CUTOUT.to_owned()];
     let rows: Vec<Vec<f64>> =
         deepaa.probabilities.iter().map(|row| row.iter().map(|&value| value.into()).collect()).collect();
     notes.extend(missing(deepaa.choices.iter().map(|choice| choice.0), &rows));
@@ -114,6 +118,7 @@ fn read_pba(path: &Path, file: &str, name: Option<&str>, stem: String) -> Result
     let notes = vec![
         format!("the search is taken to have had {epochs} epochs"),
         "where an image is moved away the authors put the mean colour, here it is black".to_owned(),
+        CUTOUT.to_owned(),
     ];
     Ok((stem, Scheme::Pba(schedule), notes))
 }

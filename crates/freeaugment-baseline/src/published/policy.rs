@@ -1,8 +1,8 @@
 //! A published policy as a policy of FreeAugment, where that can hold it.
 
 use freeaugment::{
-    Assignment, DepthKind, Groups, MagnitudeKind, Parameters, Policy, PolicyConfig, RangedTransformation,
-    Transformation, TypesKind,
+    Assignment, DepthKind, Groups, MagnitudeKind, Policy, PolicyConfig, RangedTransformation, Transformation,
+    TypesKind,
 };
 
 use super::error::Problem;
@@ -14,6 +14,8 @@ use super::{Published, Scheme};
 const ENDS: [f32; 2] = [-30.0, 30.0];
 /// The logit of a transformation that is always applied.
 const ALWAYS: f64 = 30.0;
+/// The share of choices below which an operation is not missed.
+const NEGLIGIBLE: f64 = 1e-6;
 
 /// `leave_out`: operations that no policy has are left out, and nothing is done in their place.
 pub(super) fn to_policy(published: &Published, leave_out: bool) -> Result<Policy, Problem> {
@@ -58,8 +60,8 @@ fn convert(slack: &Slack, leave_out: bool) -> Result<(Policy, Vec<String>), Stri
             columns.push(at);
         } else {
             idle.iter_mut().zip(&probabilities).for_each(|(idle, row)| *idle += row[at]);
-            if name != Name::Identity {
-                let share = probabilities.iter().map(|row| row[at]).sum::<f64>() / layers as f64;
+            let share = probabilities.iter().map(|row| row[at]).sum::<f64>() / layers as f64;
+            if name != Name::Identity && share > NEGLIGIBLE {
                 left_out.push(format!("{name:?} ({:.1} % of the choices)", 100.0 * share));
             }
         }
@@ -68,7 +70,7 @@ fn convert(slack: &Slack, leave_out: bool) -> Result<(Policy, Vec<String>), Stri
         return Err(format!("it has operations that no policy has: {}", left_out.join(", ")));
     }
     // To choose and then do nothing is to apply what is chosen with less than certainty.
-    let always = idle.iter().all(|&idle| idle == 0.0);
+    let always = idle.iter().all(|&idle| idle < NEGLIGIBLE);
     let config = PolicyConfig {
         transformations,
         layers,
@@ -86,9 +88,17 @@ fn convert(slack: &Slack, leave_out: bool) -> Result<(Policy, Vec<String>), Stri
     let types = matrix(&|layer, column| slack.logits[layer][column]);
     let applied = |layer: usize| ((1.0 - idle[layer]) / idle[layer]).ln().clamp(-ALWAYS, ALWAYS) as f32;
     let depth = if always { Vec::new() } else { matrix(&|layer, _| applied(layer)) };
-    let ends = ENDS.map(|end| matrix(&|_, _| end));
-    let parameters = Parameters::new(&config, depth, types, ends).map_err(|error| error.to_string())?;
-    let policy = Policy::new(config, parameters).map_err(|error| error.to_string())?;
+    let mut policy = config.init().map_err(|error| error.to_string())?;
+    let has_magnitude: Vec<bool> =
+        policy.config().transformations.iter().map(|of| of.transformation.magnitude().is_some()).collect();
+    let parameters = policy.parameters_mut();
+    parameters.types_mut().copy_from_slice(&types);
+    parameters.depth_mut().copy_from_slice(&depth);
+    // Where there is no magnitude, bounds stay what they are without a meaning.
+    for (bounds, end) in parameters.magnitudes_mut().into_iter().zip(ENDS) {
+        let rows = bounds.chunks_exact_mut(layers).zip(&has_magnitude);
+        rows.filter(|(_, has)| **has).for_each(|(row, _)| row.fill(end));
+    }
     Ok((policy, left_out))
 }
 
