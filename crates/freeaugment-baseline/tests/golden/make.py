@@ -181,7 +181,8 @@ def kept_cases():
 
 def big_cases(name):
     if name == "long":
-        return [("ShearX", 0.3), ("ShearY", 0.001), ("ShearY", -0.99), ("Rotate", 0.002), ("Rotate", 30.0)]
+        shears = [("ShearX", 0.3), ("ShearY", 0.001), ("ShearY", -0.99)]
+        return shears + [("Rotate", degrees) for degrees in (0.002, 30.0, 90.0, 180.0, 270.0)]
     return [
         ("ShearX", -0.99), ("ShearY", 0.99), ("TranslateX", 150 / 331 * 4000), ("Rotate", -135.0), ("Equalize", 0.0),
         ("AutoContrast", 0.0), ("Contrast", 0.1), ("Sharpness", 1.9), ("Cutout", 800.0),
