@@ -1,7 +1,7 @@
 //! Affine transformations with nearest sampling and black outside.
 //!
-//! Pillow has three ways to compute them, which round differently: by axis when nothing is sheared, in 16.16 fixed point
-//! when all coordinates fit, in floating point otherwise. Its accumulation of steps is part of its result.
+//! Pillow has three ways to compute them, which round differently: by axis when nothing is sheared, in 16.16 fixed
+//! point when all coordinates fit, in floating point otherwise. Its accumulation of steps is part of its result.
 
 use freeaugment_data::Picture;
 

@@ -69,7 +69,7 @@ KEPT = {
     "row": photo(1, 9, 3, 8),
     "column": photo(9, 1, 1, 9),
 }
-HASHED = {"colours": (256, 256, 3), "long": (2, 33000, 1), "large": (3000, 4000, 1)}
+HASHED = {"colours": (256, 256, 3), "long": (3, 33000, 1), "large": (3000, 4000, 1)}
 
 
 def fnv(values):
@@ -281,11 +281,11 @@ def main():
         hashes.append(fnv(np.array(OPERATIONS[name](made["colours"], value, centre))))
         kept.append({"operation": name, "value": value, "centre": centre, "hashes": hashes})
         stored += b"".join(results[on].tobytes() for on in KEPT)
-    large = [
-        {"operation": name, "value": value, "picture": on, "hash": fnv(np.array(OPERATIONS[name](made[on], value, [0.5, 0.5])))}
-        for on in ("long", "large")
-        for name, value in big_cases(on)
-    ]
+    large = []
+    for on in ("long", "large"):
+        for name, value in big_cases(on):
+            result = fnv(np.array(OPERATIONS[name](made[on], value, [0.5, 0.5])))
+            large.append({"operation": name, "value": value, "picture": on, "hash": result})
     sweeps = {}
     for name, values in hashed_values():
         for value in values:
@@ -317,7 +317,8 @@ def main():
     }
     for name, content in (("cases.json", index), ("spaces.json", spaces)):
         # One line for each case, so that a difference can be read.
-        text = json.dumps(content, separators=(",", ":")).replace('{"operation"', '\n{"operation"').replace("]],", "]],\n")
+        text = json.dumps(content, separators=(",", ":"))
+        text = text.replace('{"operation"', '\n{"operation"').replace("]],", "]],\n")
         (HERE / name).write_text(text + "\n")
 
 
