@@ -17,7 +17,7 @@ pub enum BaselineError {
         nearest: Option<&'static str>,
     },
     /// Numbers after a name that takes none, or other than two for one that takes them.
-    #[error("`{name}`: {}", if *.takes { "write the number of operations and the level, as in `rand:2:9`" } else { "this baseline takes no numbers" })]
+    #[error("`{name}`: {}", numbers(*.takes))]
     Numbers {
         /// What was asked for.
         name: String,
@@ -36,6 +36,14 @@ pub enum BaselineError {
         /// What was asked for.
         found: u32,
     },
+}
+
+const fn numbers(takes: bool) -> &'static str {
+    if takes {
+        "write the number of operations and the level, as in `rand:2:9`"
+    } else {
+        "this baseline takes no numbers"
+    }
 }
 
 fn did_you_mean(name: Option<&str>) -> String {

@@ -2,8 +2,8 @@
 //! found.
 //!
 //! They act on 8-bit images and follow PIL, as their authors' code does, which differs from the transformations of a
-//! FreeAugment policy (nearest sampling, other enhancers). An [`Augmentation`] says which [`Action`]s an image undergoes;
-//! [`Action::apply`] does it. A [`Baseline`] is an augmentation by name, with the [`Recipe`] it belongs to.
+//! FreeAugment policy (nearest sampling, other enhancers). An [`Augmentation`] says which [`Action`]s an image
+//! undergoes; [`Action::apply`] does it. A [`Baseline`] is an augmentation by name, with the [`Recipe`] it belongs to.
 //!
 //! ```
 //! use freeaugment::random::{Purpose, Stream};

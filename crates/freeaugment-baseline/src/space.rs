@@ -188,8 +188,8 @@ pub(crate) const AUTO: [Range; 14] = [
 
 const SHARE: f64 = 150.0 / 331.0;
 
-/// torchvision's spaces of AutoAugment, RandAugment and TrivialAugment Wide. Its own values are of single precision, and
-/// their last bits depend on the machine: 16 pixels may be 15.99999, of which it makes 15.
+/// torchvision's spaces of AutoAugment, RandAugment and TrivialAugment Wide. Its own values are of single precision,
+/// and their last bits depend on the machine: 16 pixels may be 15.99999, of which it makes 15.
 pub(crate) const TORCHVISION_AUTO: [Range; 14] = torchvision(Range::plain(Invert), 0.3, None, 30.0, 4.0, 0.9);
 pub(crate) const TORCHVISION_RAND: [Range; 14] =
     torchvision(Range::plain(Identity), 0.3, None, 30.0, 4.0, 0.9);
@@ -239,7 +239,7 @@ mod tests {
 
     use super::*;
 
-    /// What `tests/golden/make.py` wrote: for each operation the values of its levels, and whether a coin gives the sign.
+    /// What `tests/golden/make.py` wrote: for each operation the values of its levels, and whether a coin says the sign.
     #[derive(Deserialize)]
     struct Spaces {
         height: usize,

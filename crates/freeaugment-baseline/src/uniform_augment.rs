@@ -8,8 +8,8 @@ use crate::{Action, Augmentation, Moment};
 /// Operations that are drawn for an image.
 const OPERATIONS: usize = 2;
 
-/// Two operations, each of them applied with a probability that is uniform itself, which is every other time; at a level
-/// that is uniform in its range.
+/// Two operations, each of them applied with a probability that is uniform itself, which is every other time; at a
+/// level that is uniform in its range.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UniformAugment;
 

@@ -38,9 +38,9 @@ impl AutoAugmentTable {
 
 /// One of 25 sub-policies, drawn uniformly: two operations, each with its probability and its level.
 ///
-/// Ranges and their ten levels are the paper's. The code that its authors published for CIFAR-10 differs from it: a level
-/// is a tenth of the range and not a ninth, translations end at 10 pixels, 4 bits or fewer are left, and it has 95
-/// sub-policies.
+/// Ranges and their ten levels are the paper's. The code that its authors published for CIFAR-10 differs from it: a
+/// level is a tenth of the range and not a ninth, translations end at 10 pixels, 4 bits or fewer are left, and it has
+/// 95 sub-policies.
 #[derive(Clone, Debug)]
 pub struct AutoAugment {
     sub_policies: &'static [SubPolicy; 25],

@@ -1,7 +1,7 @@
 //! Affine transformations with nearest sampling and black outside.
 //!
-//! Pillow has three ways to compute them, which round differently: by axis when nothing is sheared, in 16.16 fixed point
-//! when all coordinates fit, in floating point otherwise. Its accumulation of steps is part of its result.
+//! Pillow has three ways to compute them, which round differently: by axis when nothing is sheared, in 16.16 fixed
+//! point when all coordinates fit, in floating point otherwise. Its accumulation of steps is part of its result.
 
 use freeaugment_data::Picture;
 
@@ -13,18 +13,10 @@ pub(super) fn transform(picture: &mut Picture, matrix: [f64; 6]) {
     }
 }
 
-/// Counter-clockwise around the centre, by degrees.
+/// Counter-clockwise around the centre, by degrees. Right angles need no special case: they come out exact.
 pub(super) fn rotate(picture: &mut Picture, degrees: f64) {
     let degrees = degrees.rem_euclid(360.0);
-    let square = picture.height == picture.width;
     if degrees == 0.0 {
-        return;
-    }
-    if degrees == 180.0 || (square && (degrees == 90.0 || degrees == 270.0)) {
-        match picture.channels {
-            3 => quarter_turns::<3>(picture, degrees),
-            _ => quarter_turns::<1>(picture, degrees),
-        }
         return;
     }
     let (sine, cosine) = (-degrees.to_radians()).sin_cos();
@@ -37,21 +29,6 @@ pub(super) fn rotate(picture: &mut Picture, degrees: f64) {
 /// Pillow rounds so that right angles have exact zeros.
 fn fifteen_digits(value: f64) -> f64 {
     (value * 1e15).round() / 1e15
-}
-
-fn quarter_turns<const CHANNELS: usize>(picture: &mut Picture, degrees: f64) {
-    let side = picture.width;
-    let (input, _) = picture.pixels.as_chunks_mut::<CHANNELS>();
-    if degrees == 180.0 {
-        input.reverse();
-        return;
-    }
-    let source = |row: usize, column: usize| {
-        if degrees == 90.0 { column * side + side - 1 - row } else { (side - 1 - column) * side + row }
-    };
-    let turned: Vec<[u8; CHANNELS]> =
-        (0..side * side).map(|place| input[source(place / side, place % side)]).collect();
-    picture.pixels = turned.into_flattened();
 }
 
 fn sample<const CHANNELS: usize>(picture: &mut Picture, matrix: [f64; 6]) {

@@ -36,13 +36,13 @@ fn hsv([red, green, blue]: [u8; 3]) -> [u8; 3] {
     }
     let range = f32::from(most - least);
     let saturation = range / f32::from(most);
-    let [r, g, b] = [red, green, blue].map(|value| f32::from(most - value) / range);
+    let share = |value: u8| f32::from(most - value) / range;
     let sixths = if red == most {
-        b - g
+        share(blue) - share(green)
     } else if green == most {
-        (2.0 + f64::from(r) - f64::from(b)) as f32
+        (2.0 + f64::from(share(red)) - f64::from(share(blue))) as f32
     } else {
-        (4.0 + f64::from(g) - f64::from(r)) as f32
+        (4.0 + f64::from(share(green)) - f64::from(share(red))) as f32
     };
     let circle = f64::from(sixths) / 6.0 + 1.0;
     let hue = (if circle >= 1.0 { circle - 1.0 } else { circle }) as f32;
@@ -53,23 +53,45 @@ fn rgb([hue, saturation, value]: [u8; 3]) -> [u8; 3] {
     if saturation == 0 {
         return [value; 3];
     }
-    let sixths = f64::from(hue) * 6.0 / 255.0;
-    let sector = sixths as u8;
-    let rest = f64::from((sixths - f64::from(sector)) as f32);
-    let saturation = f64::from((f64::from(saturation) / 255.0) as f32);
+    let (sector, rest) = SECTORS[usize::from(hue)];
+    let saturation = SHARES[usize::from(saturation)];
     let part = |share: f64| round(f64::from(value) * share);
     let low = part(1.0 - saturation);
     let falling = part(1.0 - saturation * rest);
     let rising = part(1.0 - saturation * (1.0 - rest));
-    match sector % 6 {
-        0 => [value, rising, low],
+    match sector {
         1 => [falling, value, low],
         2 => [low, value, rising],
         3 => [low, falling, value],
         4 => [rising, low, value],
-        _ => [value, low, falling],
+        5 => [value, low, falling],
+        _ => [value, rising, low],
     }
 }
+
+/// For each hue its sixth of the circle, and how far it lies in it.
+static SECTORS: [(u8, f64); 256] = {
+    let mut sectors = [(0, 0.0); 256];
+    let mut hue = 0;
+    while hue < 256 {
+        let sixths = hue as f64 * 6.0 / 255.0;
+        let sector = sixths as u8;
+        sectors[hue] = (sector % 6, (sixths - sector as f64) as f32 as f64);
+        hue += 1;
+    }
+    sectors
+};
+
+/// For each saturation its share of the greatest.
+static SHARES: [f64; 256] = {
+    let mut shares = [0.0; 256];
+    let mut saturation = 0;
+    while saturation < 256 {
+        shares[saturation] = (saturation as f64 / 255.0) as f32 as f64;
+        saturation += 1;
+    }
+    shares
+};
 
 /// To the nearest, halves up. `f64::round` is a call into a library on older processors.
 fn round(value: f64) -> u8 {

@@ -69,7 +69,7 @@ KEPT = {
     "row": photo(1, 9, 3, 8),
     "column": photo(9, 1, 1, 9),
 }
-HASHED = {"colours": (256, 256, 3), "long": (2, 33000, 1), "large": (3000, 4000, 1)}
+HASHED = {"colours": (256, 256, 3), "long": (3, 33000, 1), "large": (3000, 4000, 1)}
 
 
 def fnv(values):
@@ -181,7 +181,8 @@ def kept_cases():
 
 def big_cases(name):
     if name == "long":
-        return [("ShearX", 0.3), ("ShearY", 0.001), ("ShearY", -0.99), ("Rotate", 0.002), ("Rotate", 30.0)]
+        shears = [("ShearX", 0.3), ("ShearY", 0.001), ("ShearY", -0.99)]
+        return shears + [("Rotate", degrees) for degrees in (0.002, 30.0, 90.0, 180.0, 270.0)]
     return [
         ("ShearX", -0.99), ("ShearY", 0.99), ("TranslateX", 150 / 331 * 4000), ("Rotate", -135.0), ("Equalize", 0.0),
         ("AutoContrast", 0.0), ("Contrast", 0.1), ("Sharpness", 1.9), ("Cutout", 800.0),
@@ -280,11 +281,11 @@ def main():
         hashes.append(fnv(np.array(OPERATIONS[name](made["colours"], value, centre))))
         kept.append({"operation": name, "value": value, "centre": centre, "hashes": hashes})
         stored += b"".join(results[on].tobytes() for on in KEPT)
-    large = [
-        {"operation": name, "value": value, "picture": on, "hash": fnv(np.array(OPERATIONS[name](made[on], value, [0.5, 0.5])))}
-        for on in ("long", "large")
-        for name, value in big_cases(on)
-    ]
+    large = []
+    for on in ("long", "large"):
+        for name, value in big_cases(on):
+            result = fnv(np.array(OPERATIONS[name](made[on], value, [0.5, 0.5])))
+            large.append({"operation": name, "value": value, "picture": on, "hash": result})
     sweeps = {}
     for name, values in hashed_values():
         for value in values:
@@ -316,7 +317,8 @@ def main():
     }
     for name, content in (("cases.json", index), ("spaces.json", spaces)):
         # One line for each case, so that a difference can be read.
-        text = json.dumps(content, separators=(",", ":")).replace('{"operation"', '\n{"operation"').replace("]],", "]],\n")
+        text = json.dumps(content, separators=(",", ":"))
+        text = text.replace('{"operation"', '\n{"operation"').replace("]],", "]],\n")
         (HERE / name).write_text(text + "\n")
 
 
