@@ -200,7 +200,7 @@ pub(crate) struct ImportArguments {
     /// Which of its policies, where it holds several
     #[arg(long)]
     pub(crate) name: Option<String>,
-    /// The file to write; the policy file, where there is one, is written beside it [default: KIND-NAME.json]
+    /// The file to write; the policy file, where there is one, is written beside it [default: its name, in this folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }

@@ -24,7 +24,12 @@ pub(crate) fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
     begin("compare", &arguments.policies, arguments.baseline.as_deref(), &arguments.trials)
 }
 
-fn begin(kind: &str, policies: &[String], baseline: Option<&str>, trials: &Trials) -> Result<Ending, Failure> {
+fn begin(
+    kind: &str,
+    policies: &[String],
+    baseline: Option<&str>,
+    trials: &Trials,
+) -> Result<Ending, Failure> {
     let manner = trials.manner;
     let settings = configuration::settings(Task::Training, &trials.source, &trials.settings.0)?;
     work::use_threads(manner.threads)?;
@@ -159,7 +164,9 @@ fn line(about: &str, outcome: &TrialOutcome) -> String {
 /// Says how to go on; that is worth a line even to those who want quiet.
 fn interrupted(run: &Run, manner: Manner, done: usize, left: usize) -> Result<Ending, Failure> {
     let resume = command("resume", run.folder());
-    output::say(&format!("interrupted: {done} of {left} cells were finished, the next one is saved\nto go on: {resume}"));
+    output::say(&format!(
+        "interrupted: {done} of {left} cells were finished, the next one is saved\nto go on: {resume}"
+    ));
     if manner.json {
         let run = run.folder();
         print_json(&serde_json::json!({ "outcome": "interrupted", "run": run, "resume": resume }))?;

@@ -50,7 +50,10 @@ impl Budget {
     fn lines(&self) -> [(&'static str, String); 4] {
         let start = if self.warm_start { ", warm start" } else { "" };
         [
-            ("data", format!("{}: {} training, {} test images", self.data, self.training_images, self.test_images)),
+            (
+                "data",
+                format!("{}: {} training, {} test images", self.data, self.training_images, self.test_images),
+            ),
             ("size", format!("{0}x{0}; {1}", self.size, self.preparation)),
             ("network", format!("{} on {}{start}", self.network, self.device)),
             (
@@ -113,7 +116,9 @@ impl Report {
             row.name.clone(),
             with_interval(&percent_number(row.accuracy), row.interval),
             row.difference
-                .map(|difference| with_interval(&format!("{:+.2}", 100.0 * difference), row.difference_interval))
+                .map(|difference| {
+                    with_interval(&format!("{:+.2}", 100.0 * difference), row.difference_interval)
+                })
                 .unwrap_or_default(),
             row.p.map(probability).unwrap_or_default(),
             percent(row.training_accuracy),
@@ -235,6 +240,10 @@ impl fmt::Display for Estimate {
             ]);
         }
         let cells = self.candidates.len() as u64 * self.seeds;
-        write!(f, "{table}\n\n{cells} trainings will take about {}, evaluations not counted", duration(self.seconds))
+        write!(
+            f,
+            "{table}\n\n{cells} trainings will take about {}, evaluations not counted",
+            duration(self.seconds)
+        )
     }
 }

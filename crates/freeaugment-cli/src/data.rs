@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use freeaugment_data::{Dataset, Scan};
-use freeaugment_search::{Task, Error, ReadProgress as _, Settings, open_data, preset};
+use freeaugment_search::{Error, ReadProgress as _, Settings, Task, open_data, preset};
 use rayon::prelude::*;
 use serde::Serialize;
 

@@ -105,8 +105,8 @@ pub(crate) fn prove(search: &Search, run: &Run, quiet: bool) -> Result<Option<Pr
 fn candidate(kind: Under, settings: &Settings, learned: &Policy) -> Result<Candidate, Error> {
     match kind {
         Under::None => Ok(Candidate::standard()),
-        Under::Initial => Candidate::policy("initial", settings.policy_config()?.init()?, settings),
-        Under::Learned => Candidate::policy("learned", learned.clone(), settings),
+        Under::Initial => Candidate::policy("initial", &settings.policy_config()?.init()?, settings),
+        Under::Learned => Candidate::policy("learned", learned, settings),
     }
 }
 

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use freeaugment::random::{Purpose, Stream};
 use freeaugment::{Images, Place, Policy, PolicyConfig, nearest};
-use freeaugment_baseline::{Augmentation, Baseline, BaselineError, Crop as RecipeCrop, Moment, Order, Published, Recipe};
+use freeaugment_baseline::{
+    Augmentation, Baseline, BaselineError, Crop as RecipeCrop, Moment, Order, Published, Recipe,
+};
 use freeaugment_data::{Batch, Crop, Picture, Pipeline};
 
 use crate::error::Error;
@@ -72,26 +74,33 @@ impl Candidate {
     }
 
     fn named(name: &str, settings: &Settings) -> Result<Self, Error> {
-        let (family, layers) = name.split_once(':').map_or((name, None), |(family, layers)| (family, Some(layers)));
+        let (family, layers) =
+            name.split_once(':').map_or((name, None), |(family, layers)| (family, Some(layers)));
         if family == UNIFORM_FREE {
             let config = PolicyConfig::default();
             let most = config.transformations.len();
             let layers = match layers {
                 None => config.layers,
-                Some(text) => text.parse().ok().filter(|layers| (1..=most).contains(layers)).ok_or_else(|| {
-                    let reason = format!("write the number of layers, 1 to {most}, as in `{UNIFORM_FREE}:3`");
-                    unknown(name, reason)
-                })?,
+                Some(text) => {
+                    text.parse().ok().filter(|layers| (1..=most).contains(layers)).ok_or_else(|| {
+                        let reason =
+                            format!("write the number of layers, 1 to {most}, as in `{UNIFORM_FREE}:3`");
+                        unknown(name, reason)
+                    })?
+                }
             };
             let policy = PolicyConfig { layers, ..config }.init()?;
-            return Self::of_policy(name, policy, None, settings);
+            return Self::of_policy(name, &policy, None, settings);
         }
         let baseline: Baseline = name.parse().map_err(|error| match error {
             BaselineError::Name { .. } => {
                 let hint = nearest(family, Self::names());
                 let hint = hint.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default();
                 let names: Vec<&str> = Self::names().collect();
-                unknown(name, format!("there is no such policy{hint}; there are {}, and files", names.join(", ")))
+                unknown(
+                    name,
+                    format!("there is no such policy{hint}; there are {}, and files", names.join(", ")),
+                )
             }
             BaselineError::Numbers { takes: true, .. } => {
                 unknown(name, "write the number of operations and the level, as in `rand:2:9`".to_owned())
@@ -113,7 +122,7 @@ impl Candidate {
     pub(crate) fn read(name: &str, path: &Path, settings: &Settings) -> Result<Self, Error> {
         let bytes = std::fs::read(path).map_err(Error::io(path))?;
         if !Published::recognises(&bytes) {
-            return Self::of_policy(name, Policy::load(path)?, Some(bytes), settings);
+            return Self::of_policy(name, &Policy::load(path)?, Some(bytes), settings);
         }
         let published = Published::load(path)?;
         Ok(Self {
@@ -128,7 +137,7 @@ impl Candidate {
 
     fn of_policy(
         name: &str,
-        policy: Policy,
+        policy: &Policy,
         file: Option<Vec<u8>>,
         settings: &Settings,
     ) -> Result<Self, Error> {
@@ -153,7 +162,7 @@ impl Candidate {
     }
 
     /// A policy that is at hand.
-    pub fn policy(name: &str, policy: Policy, settings: &Settings) -> Result<Self, Error> {
+    pub fn policy(name: &str, policy: &Policy, settings: &Settings) -> Result<Self, Error> {
         Self::of_policy(name, policy, None, settings)
     }
 
@@ -251,5 +260,7 @@ fn unknown(name: &str, reason: String) -> Error {
 
 /// FNV-1a.
 fn hash(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    bytes
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

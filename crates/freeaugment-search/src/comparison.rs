@@ -64,7 +64,10 @@ impl Comparison {
 
     fn of(candidates: Vec<Arc<Candidate>>, baseline: Option<&str>, seeds: u64) -> Result<Self, Error> {
         if candidates.is_empty() {
-            return Err(Error::Candidate { name: String::new(), reason: "there is nothing to train".to_owned() });
+            return Err(Error::Candidate {
+                name: String::new(),
+                reason: "there is nothing to train".to_owned(),
+            });
         }
         let at = |name: &str| candidates.iter().position(|candidate| candidate.name() == name);
         let baseline = match baseline {
@@ -115,7 +118,8 @@ impl Comparison {
         for entry in &self.entries {
             if !entries.iter().any(|known| known.name == entry.name) {
                 let taken = entries.iter().any(|known| known.folder == entry.folder);
-                let folder = if taken { format!("{}-{}", entry.folder, entries.len()) } else { entry.folder.clone() };
+                let folder =
+                    if taken { format!("{}-{}", entry.folder, entries.len()) } else { entry.folder.clone() };
                 entries.push(Entry { folder, ..entry.clone() });
             }
         }
@@ -154,10 +158,15 @@ impl Comparison {
         let mut entries = self.entries.clone();
         if run.path(CANDIDATES).exists() {
             let before = listing(run.folder())?.candidates;
-            entries.extend(before.into_iter().filter(|old| !self.entries.iter().any(|entry| entry.name == old.name)));
+            entries.extend(
+                before.into_iter().filter(|old| !self.entries.iter().any(|entry| entry.name == old.name)),
+            );
         }
-        let listing =
-            Listing { seeds: self.seeds, baseline: self.entries[self.baseline].name.clone(), candidates: entries };
+        let listing = Listing {
+            seeds: self.seeds,
+            baseline: self.entries[self.baseline].name.clone(),
+            candidates: entries,
+        };
         let text = serde_json::to_string_pretty(&listing).expect("plain values") + "\n";
         run.write(CANDIDATES, text.as_bytes())
     }

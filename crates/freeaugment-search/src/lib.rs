@@ -38,8 +38,8 @@ pub use resolve::{Patch, resolve};
 pub use run::Run;
 pub use search::{Search, Step};
 pub use settings::{
-    AssignmentChoice, CropChoice, DepthChoice, FIELDS, Field, HypergradientChoice, Kind, MagnitudeChoice, Settings,
-    Task, TypesChoice,
+    AssignmentChoice, CropChoice, DepthChoice, FIELDS, Field, HypergradientChoice, Kind, MagnitudeChoice,
+    Settings, Task, TypesChoice,
 };
 pub use statistics::{Mean, mean, paired_test};
 pub use training::{Training, TrainingEpoch};

@@ -83,7 +83,8 @@ impl Plan {
             all
         };
         if test.is_empty() {
-            let reason = "there are no images for testing: a `test_share` above 0 takes some from the training images";
+            let reason =
+                "there are no images for testing: a `test_share` above 0 takes some from the training images";
             return Err(refuse("test_share", reason));
         }
         Self::of(settings, dataset, (train, Vec::new(), test), progress)
@@ -225,7 +226,11 @@ fn pipeline(
     let flip = match settings.flip {
         // A mirrored digit is no digit, and drawings that lean would lean the other way.
         by_data if by_data < 0.0 => {
-            if matches!(dataset.kind, Kind::Idx | Kind::Synthetic) { 0.0 } else { 0.5 }
+            if matches!(dataset.kind, Kind::Idx | Kind::Synthetic) {
+                0.0
+            } else {
+                0.5
+            }
         }
         given => given,
     };

@@ -165,14 +165,20 @@ mod tests {
         ] {
             assert_eq!(resolve(Task::Search, "cifar10", &[patch(text)]).unwrap_err().to_string(), message);
         }
-        let message = resolve(Task::Search, "cifar10", &[patch("network = 'WRN-11-1'")]).unwrap_err().to_string();
+        let message =
+            resolve(Task::Search, "cifar10", &[patch("network = 'WRN-11-1'")]).unwrap_err().to_string();
         assert!(
             message.starts_with("the configuration: `network`: unknown network \"WRN-11-1\""),
             "{message}"
         );
         let message = resolve(Task::Training, "quick", &[patch("type_rate = 1")]).unwrap_err().to_string();
         assert!(message.contains("`type_rate`: there is no such setting"), "{message}");
-        assert!(resolve(Task::Search, "cifar", &[]).unwrap_err().to_string().contains("there are cifar10, cifar100"));
+        assert!(
+            resolve(Task::Search, "cifar", &[])
+                .unwrap_err()
+                .to_string()
+                .contains("there are cifar10, cifar100")
+        );
     }
 
     #[test]

@@ -9,9 +9,9 @@ use serde_json::json;
 
 use crate::checkpoint;
 use crate::error::Error;
+use crate::files::{append, whole_lines};
 use crate::metric::Epoch;
 use crate::search::Search;
-use crate::files::{append, whole_lines};
 use crate::settings::{Settings, Task};
 
 const CONFIGURATION: &str = "config.toml";

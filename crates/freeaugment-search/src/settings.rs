@@ -53,9 +53,7 @@ impl Task {
     pub fn fields(self) -> impl Iterator<Item = &'static Field> {
         FIELDS.iter().filter(move |field| match self {
             Self::Search => field.group != "Training",
-            Self::Training => {
-                !matches!(field.group, "Policy" | "Search") && field.name != "validation_share"
-            }
+            Self::Training => !matches!(field.group, "Policy" | "Search") && field.name != "validation_share",
         })
     }
 }

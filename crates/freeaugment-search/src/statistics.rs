@@ -74,7 +74,8 @@ fn incomplete_beta(a: f64, b: f64, x: f64) -> f64 {
         }
     };
     let fraction = (1..=300).rev().fold(1.0, |inner, k| 1.0 + coefficient(k) / inner);
-    let front = (libm::lgamma(a + b) - libm::lgamma(a) - libm::lgamma(b) + a * x.ln() + b * (1.0 - x).ln()).exp();
+    let front =
+        (libm::lgamma(a + b) - libm::lgamma(a) - libm::lgamma(b) + a * x.ln() + b * (1.0 - x).ln()).exp();
     front / (a * fraction)
 }
 

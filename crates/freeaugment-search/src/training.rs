@@ -72,8 +72,14 @@ pub struct TrainingEpoch {
 
 impl Training {
     /// A training at its beginning. The seed is that of weights, order and augmentation; the data is the plan's.
-    pub fn new(settings: &Settings, plan: &Plan, candidate: &Arc<Candidate>, seed: u64) -> Result<Self, Error> {
-        let network = Network::new(settings.network.parse()?, plan.dataset.classes.len(), plan.dataset.channels)?;
+    pub fn new(
+        settings: &Settings,
+        plan: &Plan,
+        candidate: &Arc<Candidate>,
+        seed: u64,
+    ) -> Result<Self, Error> {
+        let network =
+            Network::new(settings.network.parse()?, plan.dataset.classes.len(), plan.dataset.channels)?;
         let loss = CrossEntropy::new(settings.label_smoothing as f32)?;
         let mut classifier = Classifier::new(network, &Device::open(&settings.device)?, seed).with_loss(loss);
         let warm = !settings.warm_start.is_empty();

@@ -63,8 +63,10 @@ impl Trial {
             return Ok(None);
         }
         let text = std::fs::read(&path).map_err(Error::io(&path))?;
-        let outcome: Outcome = serde_json::from_slice(&text)
-            .map_err(|error| Error::NotARun { path: path.clone(), reason: format!("is not a result: {error}") })?;
+        let outcome: Outcome = serde_json::from_slice(&text).map_err(|error| Error::NotARun {
+            path: path.clone(),
+            reason: format!("is not a result: {error}"),
+        })?;
         if (&outcome.candidate, outcome.seed) != (&self.candidate, self.seed) {
             let reason = format!("is the result of {} with seed {}", outcome.candidate, outcome.seed);
             return Err(Error::NotARun { path, reason });
@@ -90,7 +92,7 @@ impl Trial {
         let done = (training.steps_done() / training.steps_per_epoch()) as usize;
         let mut lines = whole_lines::<TrainingEpoch>(&metrics)?;
         lines.truncate(done);
-        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let text: String = lines.iter().flat_map(|line| [line, "\n"]).collect();
         freeaugment::write_atomically(&metrics, text.as_bytes()).map_err(Error::io(&metrics))?;
 
         let mut saved = Instant::now();
@@ -116,7 +118,8 @@ impl Trial {
     }
 
     fn finish(&self, training: &Training, lines: &[String]) -> Result<Outcome, Error> {
-        let epochs: Vec<TrainingEpoch> = lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        let epochs: Vec<TrainingEpoch> =
+            lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
         // Without epochs nothing was trained; a checkpoint at the very end has lost none of them.
         let last = epochs.last();
         let score = match last.and_then(|epoch| epoch.test_loss.zip(epoch.test_accuracy)) {

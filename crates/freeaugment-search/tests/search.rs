@@ -3,10 +3,10 @@
 use std::sync::atomic::AtomicBool;
 
 use freeaugment::{Groups, Policy};
-use freeaugment_data::Loader;
+use freeaugment_data::Order;
 use freeaugment_nn::optimizer::{Adam, Sgd};
 use freeaugment_nn::{Batch, Classifier, Device, Network};
-use freeaugment_search::{Observer, Outcome, Patch, Plan, Run, Search, Settings, Step, drive, resolve};
+use freeaugment_search::{Observer, Outcome, Patch, Plan, Run, Search, Settings, Step, Task, drive, resolve};
 
 /// A search of a few seconds, with more settings on top.
 fn settings(more: &str) -> Settings {
@@ -35,7 +35,7 @@ fn a_step_is_made_of_the_published_parts_in_the_published_order() {
     search.step().unwrap();
 
     let plan = Plan::new(&settings, &()).unwrap();
-    let first = |order| order.prepare(&plan.dataset, &plan.pipeline, 0).unwrap();
+    let first = |order: &Order| order.prepare(&plan.dataset, &plan.pipeline, 0).unwrap();
     let (training, validation) = (first(&plan.training), first(&plan.validation));
     let network = Network::new(settings.network.parse().unwrap(), plan.dataset.classes.len(), 3).unwrap();
     let mut classifier = Classifier::new(network, &Device::cpu(), 5);
@@ -91,18 +91,18 @@ impl Observer for StopAfter<'_> {
 fn a_search_that_was_stopped_anywhere_continues_bit_for_bit() {
     let settings = settings("seed = 3\nmagnitude_start = 1");
     let folder = tempfile::tempdir().unwrap();
-    let whole_run = Run::create(&folder.path().join("whole"), &settings, &[]).unwrap();
+    let whole_run = Run::create(&folder.path().join("whole"), Task::Search, &settings, &[]).unwrap();
     let mut whole = search(&settings);
     drive(&mut whole, &whole_run, &mut (), &AtomicBool::new(false)).unwrap();
     for steps in [1, 6, 8] {
         let path = folder.path().join(format!("stopped-{steps}"));
-        let run = Run::create(&path, &settings, &[]).unwrap();
+        let run = Run::create(&path, Task::Search, &settings, &[]).unwrap();
         let stop = AtomicBool::new(false);
         let outcome =
             drive(&mut search(&settings), &run, &mut StopAfter { steps, stop: &stop }, &stop).unwrap();
         assert_eq!(outcome, Outcome::Stopped);
         drop(run);
-        let (run, read) = Run::open(&path).unwrap();
+        let (run, read) = Run::open(&path, Task::Search).unwrap();
         assert_eq!(read, settings);
         let mut again = search(&read);
         run.restore(&mut again).unwrap();
@@ -166,7 +166,7 @@ fn frozen_groups_and_groups_that_wait_stay_as_they_are() {
 fn a_checkpoint_of_another_configuration_or_of_other_data_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let settings = settings("");
-    let run = Run::create(&folder.path().join("run"), &settings, &[]).unwrap();
+    let run = Run::create(&folder.path().join("run"), Task::Search, &settings, &[]).unwrap();
     let stop = AtomicBool::new(false);
     drive(&mut search(&settings), &run, &mut StopAfter { steps: 2, stop: &stop }, &stop).unwrap();
     let refused = |more: Settings| run.restore(&mut search(&more)).unwrap_err().to_string();

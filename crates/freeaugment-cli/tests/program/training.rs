@@ -37,12 +37,13 @@ fn threads_and_workers_change_no_weight_and_the_seed_does() {
 fn the_table_is_that_of_the_cells_and_finished_cells_are_not_trained_again() {
     let folder = tempdir().unwrap();
     let folder = folder.path();
-    let ended =
-        succeed(folder, &format!("compare --policies none,standard,rand {BUDGET} --seeds 2 --out run --json"));
+    let ended = succeed(
+        folder,
+        &format!("compare --policies none,standard,rand {BUDGET} --seeds 2 --out run --json"),
+    );
     let report: Value = serde_json::from_str(&ended.stdout).unwrap();
     let out = folder.join("run");
-    let accuracy =
-        |cell: &str| json(&out.join(cell).join("result.json"))["test_accuracy"].as_f64().unwrap();
+    let accuracy = |cell: &str| json(&out.join(cell).join("result.json"))["test_accuracy"].as_f64().unwrap();
     for (row, name) in report["rows"].as_array().unwrap().iter().zip(["none", "standard", "rand"]) {
         assert_eq!(row["name"], name);
         let found = [1, 2].map(|seed| accuracy(&format!("{name}/seed-{seed}")));
@@ -112,7 +113,9 @@ fn ctrl_c_saves_within_a_cell_and_says_how_to_go_on() {
     let train = format!("train --policy standard {BUDGET} --epochs 40 --seeds 1");
     let child = start(folder, &format!("{train} --out run"));
     let metrics = folder.join("run/standard/seed-1/metrics.jsonl");
-    wait_until("an epoch has ended", || std::fs::read_to_string(&metrics).is_ok_and(|text| text.contains('\n')));
+    wait_until("an epoch has ended", || {
+        std::fs::read_to_string(&metrics).is_ok_and(|text| text.contains('\n'))
+    });
     let (code, said) = crate::interruption::interrupt(child);
     assert_eq!(code, Some(130), "{said}");
     assert!(said.ends_with("\nto go on: freeaugment resume run\n"), "{said}");
