@@ -22,6 +22,13 @@ pub(crate) fn settings(task: Task, source: &Source, flags: &Table) -> Result<Set
     let mut settings = resolve(task, &preset, &patches)?;
     make_absolute("data", &mut settings.data)?;
     make_absolute("warm_start", &mut settings.warm_start)?;
+    if !settings.warm_start.is_empty() && !Path::new(&settings.warm_start).exists() {
+        return Err(Error::Setting {
+            place: "the command line".to_owned(),
+            key: "warm_start".to_owned(),
+            reason: format!("there is no file or run {}", settings.warm_start),
+        });
+    }
     Ok(settings)
 }
 

@@ -105,7 +105,7 @@ const CLASSES: [(&str, Ink); 10] = [
 ];
 
 /// How far a leaning class leans.
-const LEAN: f32 = 0.4;
+const LEAN: f32 = 0.6;
 
 /// Whether a point lies on an odd stripe of this width; a stripe begins at the edge of the drawing.
 fn stripe(at: f32, width: f32) -> bool {

@@ -152,8 +152,9 @@ fn a_learned_policy_is_trained_under_and_the_searchs_classifier_can_be_begun_wit
 fn a_published_policy_is_imported_and_compared() {
     let folder = tempdir().unwrap();
     let folder = folder.path();
-    let rows: Vec<String> = (0..30).flat_map(|_| ["5".to_owned(), "5".to_owned()]).collect();
-    std::fs::write(folder.join("schedule.txt"), format!("([{}], 200)\n", rows.join(", "))).unwrap();
+    let stage = [5_u8; 60];
+    std::fs::write(folder.join("schedule.txt"), format!("['1', '0', 22, 20, {stage:?}, {stage:?}]\n"))
+        .unwrap();
     let ended = run(folder, "import pba schedule.txt --out pba.json");
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     succeed(folder, &format!("compare --policies standard,pba.json {BUDGET} --seeds 1 --quiet --out run"));
