@@ -67,7 +67,7 @@ fn a_folder_of_images_is_described_with_what_cannot_be_read() {
     }
     std::fs::write(folder.path().join("photos/dark/cut.bmp"), &bitmap(8, 0)[..70]).unwrap();
     insta::assert_snapshot!(succeed(folder.path(), "data photos").stdout);
-    let search = "search --data photos --batch 2 --network WRN-10-1 --size 16 --epochs 1 --layers 1 --quiet --warm-up false";
+    let search = "search --data photos --validation-share 0.5 --batch 2 --network WRN-10-1 --size 16 --epochs 1 --layers 1 --quiet --warm-up false";
     succeed(folder.path(), &format!("{search} --out run"));
     let configuration = std::fs::read_to_string(folder.path().join("run/config.toml")).unwrap();
     let data = configuration.lines().find_map(|line| line.strip_prefix("data = ")).unwrap();

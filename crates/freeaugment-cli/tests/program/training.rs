@@ -83,11 +83,17 @@ fn killed_and_resumed_it_ends_the_same() {
     let mut child = start(folder, &format!("{compare} --out killed"));
     let run = folder.join("killed");
     wait_until("the run has begun", || run.join("candidates.json").exists());
+    let resumed = || {
+        let log = std::fs::read_to_string(run.join("log.txt")).unwrap_or_default();
+        log.lines().filter(|line| line.ends_with(" resumed")).count()
+    };
     for wait in [300, 700, 100, 900] {
         std::thread::sleep(std::time::Duration::from_millis(wait));
         child.kill().unwrap();
         child.wait().unwrap();
+        let before = resumed();
         child = start(folder, "resume killed --quiet");
+        wait_until("it goes on", || resumed() > before);
     }
     let (code, said) = crate::interruption::interrupt(child);
     assert!(code == Some(130) || code == Some(0), "{said}");
