@@ -31,13 +31,16 @@ pub(crate) fn typed() -> Vec<String> {
 
 /// A command of this program, as it can be typed where this one was.
 pub(crate) fn command(name: &str, path: &Path) -> String {
-    // `cargo run` says so to what it runs; whoever uses it may have installed nothing.
-    let program = if std::env::var_os("CARGO").is_some() { "cargo run --release --" } else { "freeaugment" };
-    format!("{program} {name} {}", quoted(path))
+    format!("{} {name} {}", program(), quoted(path))
+}
+
+/// This program, as it was typed. `cargo run` says so to what it runs; whoever uses it may have installed nothing.
+pub(crate) fn program() -> &'static str {
+    if std::env::var_os("CARGO").is_some() { "cargo run --release --" } else { "freeaugment" }
 }
 
 /// A path as a shell wants it.
-fn quoted(path: &Path) -> String {
+pub(crate) fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+=:@%,\\".contains(letter);
     if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }

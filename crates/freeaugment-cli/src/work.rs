@@ -91,6 +91,12 @@ pub(crate) fn carry_out(mut search: Search, run: &Run, manner: Manner) -> Result
     }
     if shows {
         output::say(&format!("\nnext: {}", command("show", &policy)));
+        let data = match &*search.settings().data {
+            "" => String::new(),
+            data => format!(" --data {}", output::quoted(Path::new(data))),
+        };
+        let (program, run) = (output::program(), output::quoted(run.folder()));
+        output::say(&format!("      {program} compare{data} --policies standard,trivial-wide,{run}"));
     }
     Ok(Ending::Done)
 }
