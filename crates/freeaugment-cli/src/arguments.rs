@@ -63,7 +63,7 @@ test accuracy with its 95 % confidence interval, the difference to the baseline 
 
 A policy is a policy file, the run of a search, a file of `freeaugment import`, or one of these:
   none               images as they are: no crop, no flip, no cutout
-  standard           crop, flip and cutout as the settings have them, and nothing else; so have all below
+  standard           crop, flip and cutout as the settings have them; so do all below
   trivial, trivial-wide
                      TrivialAugment in RandAugment's space and in its wide one
   rand, rand:N:M     RandAugment: N operations at level M of 30 (2 and 9)
