@@ -103,9 +103,6 @@ pub enum Error {
         /// The step within it, from 1.
         step: u64,
     },
-    /// Whoever was told of the progress wanted no more of it.
-    #[error("stopped between two steps")]
-    Stopped,
 }
 
 impl Error {
