@@ -84,7 +84,7 @@ impl Plan {
         };
         if test.is_empty() {
             let reason =
-                "there are no images for testing: a `test_share` above 0 takes some from the training images";
+                "there are no images for testing: the data has no test split, and `test_share` of its images is none";
             return Err(refuse("test_share", reason));
         }
         Self::of(settings, dataset, (train, Vec::new(), test), progress)
