@@ -83,8 +83,7 @@ impl Plan {
             all
         };
         if test.is_empty() {
-            let reason =
-                "there are no images for testing: the data has no test split, and `test_share` of its images is none";
+            let reason = "there are no images for testing: the data has no test split, and `test_share` of its images is none";
             return Err(refuse("test_share", reason));
         }
         Self::of(settings, dataset, (train, Vec::new(), test), progress)
