@@ -16,7 +16,7 @@ use self::plain::{Norms, Plain};
 use crate::loss::CrossEntropy;
 use crate::network::Network;
 use crate::parameter::{Layout, Parameters, Statistics};
-use crate::{Batch, Error, Evaluation};
+use crate::{Batch, Error, Evaluation, Hypergradient};
 
 /// A network on a device of Burn's.
 #[derive(Debug)]
@@ -202,7 +202,7 @@ impl Engine {
 }
 
 impl Record {
-    pub(crate) fn hypergradient(&self, direction: &Parameters) -> Result<(f64, Vec<f32>), Error> {
+    pub(crate) fn hypergradient(&self, direction: &Parameters) -> Result<Hypergradient, Error> {
         let engine = &self.engine;
         engine.guard(|| {
             let weights = engine.weights(&self.weights, false);
@@ -217,9 +217,9 @@ impl Record {
             // The tangent of the mean cross entropy: (softmax - target) · tangent, over the batch.
             let gap =
                 burn::tensor::activation::softmax(logits, 1) - engine.upload(&self.targets, [rows, classes]);
-            let inner = (gap * tangents).sum() * (1.0 / rows as f64);
-            let gradients = inner.backward();
-            Ok((f64::from(download(inner)?[0]), download_gradient(&images, &gradients)?))
+            let parts = (gap * tangents).sum_dim(1) * (1.0 / rows as f64);
+            let gradients = parts.clone().sum().backward();
+            Ok(Hypergradient { parts: download(parts)?, q: download_gradient(&images, &gradients)? })
         })
     }
 }

@@ -178,6 +178,30 @@ impl Classifier {
     }
 }
 
+/// ⟨∇θ loss, direction⟩ of a training pass, and what it owes to the images.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hypergradient {
+    /// Every image's part of the inner product.
+    pub parts: Vec<f32>,
+    /// `q`: the gradient of the inner product with respect to the images, through batch norm's statistics too.
+    pub q: Vec<f32>,
+}
+
+impl Hypergradient {
+    /// The parts of the inner product are those of the loss's tangent: the logits' cotangent times their tangent.
+    pub(crate) fn new(cotangent: &[f32], tangent: &[f32], classes: usize, q: Vec<f32>) -> Self {
+        let product = |(a, b): (&f32, &f32)| f64::from(*a) * f64::from(*b);
+        let part = |(a, b): (&[f32], &[f32])| a.iter().zip(b).map(product).sum::<f64>() as f32;
+        let parts = cotangent.chunks_exact(classes).zip(tangent.chunks_exact(classes)).map(part).collect();
+        Self { parts, q }
+    }
+
+    /// The inner product.
+    pub fn inner(&self) -> f64 {
+        self.parts.iter().copied().map(f64::from).sum()
+    }
+}
+
 /// What a training pass computed, at the weights it had.
 #[derive(Debug)]
 pub struct Record {
@@ -187,9 +211,9 @@ pub struct Record {
 }
 
 impl Record {
-    /// The inner product of the pass's weight gradient with `direction`, and `q`: the exact gradient of that product
-    /// with respect to the pass's images, through batch norm's statistics too.
-    pub fn hypergradient(&self, direction: &Parameters) -> Result<(f64, Vec<f32>), Error> {
+    /// The inner product of the pass's weight gradient with `direction`, image by image, and its exact gradient to the
+    /// images.
+    pub fn hypergradient(&self, direction: &Parameters) -> Result<Hypergradient, Error> {
         if direction.layout() != &self.layout {
             return Err(Error::ForeignParameters {
                 expected: self.layout.parameters(),

@@ -39,7 +39,7 @@ use self::graph::{Graph, Operation};
 use crate::loss::CrossEntropy;
 use crate::network::Network;
 use crate::parameter::{Layout, Parameters, Statistics};
-use crate::{Batch, Evaluation};
+use crate::{Batch, Evaluation, Hypergradient};
 
 /// The layout of a network's parameters.
 pub(crate) fn plan_layout(network: &Network) -> Layout {
@@ -212,18 +212,19 @@ fn update(graph: &Graph, trace: &Trace, statistics: &mut Statistics) {
 
 impl Record {
     /// ⟨∇loss, direction⟩ and its gradient to the images.
-    pub(crate) fn hypergradient(&self, direction: &Parameters, network: &Network) -> (f64, Vec<f32>) {
+    pub(crate) fn hypergradient(&self, direction: &Parameters, network: &Network) -> Hypergradient {
         let context = Context { graph: &self.graph, weights: &self.weights, pool: &self.pool };
         let moved = context.tangent(&self.trace, direction);
         let last = self.graph.nodes.len() - 1;
         let (logits, tangent) = (self.trace.value(last), moved.tangent(last));
         let cotangent = self.adjoint.cotangents[last].as_ref().expect("all cotangents were kept");
-        let inner = cotangent.iter().zip(tangent).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum();
+        let mut found = Hypergradient::new(cotangent, tangent, network.classes(), Vec::new());
         let change = CrossEntropy::gradient_tangent(logits, tangent, network.classes());
         let mut second = self.pool.take(change.len());
         second.copy_from_slice(&change);
         let q = context.backward_tangent(&self.trace, &self.adjoint, direction, moved, Arc::new(second));
-        (inner, export(&q, network.channels(), self.graph.nodes[0].frame.pixels()))
+        found.q = export(&q, network.channels(), self.graph.nodes[0].frame.pixels());
+        found
     }
 }
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use crate::loss::CrossEntropy;
 use crate::network::Network;
 use crate::parameter::{Parameters, Statistics};
-use crate::{Batch, Error, Evaluation, accelerator, cpu};
+use crate::{Batch, Error, Evaluation, Hypergradient, accelerator, cpu};
 
 /// A device that computes networks.
 #[derive(Clone, Debug)]
@@ -189,7 +189,7 @@ impl EngineRecord {
         &self,
         direction: &Parameters,
         network: &Network,
-    ) -> Result<(f64, Vec<f32>), Error> {
+    ) -> Result<Hypergradient, Error> {
         match self {
             Self::Cpu(record) => Ok(in_pool(|| record.hypergradient(direction, network))),
             Self::Burn(record) => record.hypergradient(direction),

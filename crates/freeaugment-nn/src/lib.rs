@@ -18,8 +18,8 @@
 //! let (step, record) = classifier.train_and_keep(batch)?;
 //! sgd.step(classifier.weights_mut(), &step.gradient, 0.1)?;
 //! let v = classifier.gradient(batch)?.gradient; // of a validation batch, in a real search
-//! let (inner, q) = record.hypergradient(&v)?;
-//! assert_eq!(q.len(), batch.images.len());
+//! let found = record.hypergradient(&v)?;
+//! assert_eq!(found.q.len(), batch.images.len());
 //! # Ok(())
 //! # }
 //! ```
@@ -36,7 +36,7 @@ mod parameter;
 pub mod pass;
 mod storage;
 
-pub use classifier::{Batch, Classifier, Evaluation, Record};
+pub use classifier::{Batch, Classifier, Evaluation, Hypergradient, Record};
 pub use device::Device;
 pub use error::Error;
 pub use loss::CrossEntropy;

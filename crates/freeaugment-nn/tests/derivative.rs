@@ -31,7 +31,7 @@ fn the_tangent_of_the_loss_is_its_directional_difference_on_every_network() {
         let mut classifier = problem.classifier(&Device::cpu());
         let direction = Problem::direction(&classifier);
         let (evaluation, record) = classifier.train_and_keep(problem.batch()).unwrap();
-        let (inner, _) = record.hypergradient(&direction).unwrap();
+        let inner = record.hypergradient(&direction).unwrap().inner();
         let step = 1e-2 / direction.dot(&direction).sqrt() as f32;
         let (ahead, behind) =
             difference(&mut classifier, &direction, step, |c| c.gradient(problem.batch()).unwrap().loss);
@@ -53,7 +53,7 @@ fn on_a_smooth_network_q_is_the_central_difference_of_the_input_gradient() {
         let mut classifier = problem.classifier(&Device::cpu());
         let direction = Problem::direction(&classifier);
         let (_, record) = classifier.train_and_keep(problem.batch()).unwrap();
-        let (_, q) = record.hypergradient(&direction).unwrap();
+        let q = record.hypergradient(&direction).unwrap().q;
         let step = 1e-2 / direction.dot(&direction).sqrt() as f32;
         let (ahead, behind) =
             difference(&mut classifier, &direction, step, |c| c.input_gradient(problem.batch()).unwrap().1);
@@ -121,13 +121,13 @@ fn label_smoothing_reaches_gradients_and_q() {
         let mut classifier = problem.classifier(&device).with_loss(loss);
         let direction = Problem::direction(&classifier);
         let (evaluation, record) = classifier.train_and_keep(problem.batch()).unwrap();
-        let (inner, q) = record.hypergradient(&direction).unwrap();
-        (evaluation, inner, q)
+        (evaluation, record.hypergradient(&direction).unwrap())
     });
-    let [(a, inner_a, q_a), (b, inner_b, q_b)] = results;
+    let [(a, found_a), (b, found_b)] = results;
+    let (inner_a, inner_b) = (found_a.inner(), found_b.inner());
     assert!((a.loss - b.loss).abs() < 1e-5 && (inner_a - inner_b).abs() < 1e-3 * inner_b.abs().max(1.0));
     assert_close(a.gradient.values(), b.gradient.values(), 1e-3, "gradient");
-    assert_close(&q_a, &q_b, 1e-3, "q");
+    assert_close(&found_a.q, &found_b.q, 1e-3, "q");
     let plain = problem.classifier(&Device::cpu()).train(problem.batch()).unwrap();
     assert!((plain.loss - a.loss).abs() > 1e-3, "smoothing changes the loss");
 }
@@ -142,12 +142,10 @@ fn the_number_of_threads_does_not_change_a_bit_of_a_step() {
                 let mut classifier = problem.classifier(&Device::cpu());
                 let direction = Problem::direction(&classifier);
                 let (evaluation, record) = classifier.train_and_keep(problem.batch()).unwrap();
-                let (inner, q) = record.hypergradient(&direction).unwrap();
                 (
                     evaluation.loss.to_bits(),
                     evaluation.gradient,
-                    inner.to_bits(),
-                    q,
+                    record.hypergradient(&direction).unwrap(),
                     classifier.statistics().clone(),
                 )
             })

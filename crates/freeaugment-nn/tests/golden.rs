@@ -264,9 +264,9 @@ fn a_search_step_agrees_with_the_reference() {
     golden.compare_all("v", &validation.gradient, &order);
 
     // 3. q, at the weights before the step.
-    let (inner, q) = record.hypergradient(&validation.gradient).unwrap();
-    golden.compare("inner", &[inner as f32]);
-    let q: Vec<f32> = q.iter().zip(&factors).map(|(q, factor)| q * factor).collect();
+    let found = record.hypergradient(&validation.gradient).unwrap();
+    golden.compare("inner", &[found.inner() as f32]);
+    let q: Vec<f32> = found.q.iter().zip(&factors).map(|(q, factor)| q * factor).collect();
     golden.compare("q", &q);
     compare_policy(&mut golden, &constants, &q);
     assert_eq!(classifier.statistics(), &before, "running statistics change in the training pass only");

@@ -87,14 +87,15 @@ fn run_step(problem: &Problem, device: &Device) -> Vec<(String, Vec<f32>)> {
     let mut classifier = problem.classifier(device);
     let direction = Problem::direction(&classifier);
     let (evaluation, record) = classifier.train_and_keep(problem.batch()).unwrap();
-    let (inner, q) = record.hypergradient(&direction).unwrap();
+    let found = record.hypergradient(&direction).unwrap();
     let (loss, input) = classifier.input_gradient(problem.batch()).unwrap();
     let mut results = vec![
         ("loss".to_owned(), vec![evaluation.loss as f32]),
         ("loss of the input gradient".to_owned(), vec![loss as f32]),
         ("logits".to_owned(), evaluation.logits),
-        ("inner".to_owned(), vec![inner as f32]),
-        ("q".to_owned(), q),
+        ("inner".to_owned(), vec![found.inner() as f32]),
+        ("parts of the inner product".to_owned(), found.parts),
+        ("q".to_owned(), found.q),
         ("input gradient".to_owned(), input),
         ("inference".to_owned(), classifier.logits(problem.batch()).unwrap()),
         ("running mean".to_owned(), classifier.statistics().mean().to_vec()),
