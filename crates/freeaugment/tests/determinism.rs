@@ -7,6 +7,8 @@ use freeaugment::{Estimator, Gradients, Groups, Images, Policy, PolicyConfig, Sh
 
 const SHAPE: Shape = Shape { count: 13, channels: 3, height: 33, width: 29 };
 
+const ESTIMATORS: [Estimator; 3] = [Estimator::StraightThrough, Estimator::SoftBackward, Estimator::Gain];
+
 /// Everything that is computed from a seed.
 fn run(estimator: Estimator) -> (Images, Gradients) {
     let config = PolicyConfig { estimator, ..PolicyConfig::default() };
@@ -16,7 +18,8 @@ fn run(estimator: Estimator) -> (Images, Gradients) {
     let indices: Vec<u32> = (0..SHAPE.count as u32).collect();
     let sample = policy.sample(policy.draw(4, 5, &indices), 0.8).unwrap();
     let out = policy.apply(&images, &sample).unwrap();
-    let gradients = policy.pullback(&images, &sample, &cotangent, Groups::ALL).unwrap();
+    let losses = normal(8, SHAPE.count);
+    let gradients = policy.pullback_with_losses(&images, &sample, &cotangent, &losses, Groups::ALL).unwrap();
     (out, gradients)
 }
 
@@ -45,17 +48,17 @@ fn with_threads<R: Send>(threads: usize, run: impl FnOnce() -> R + Send) -> R {
 #[test]
 fn threads_and_instruction_sets_do_not_change_a_bit() {
     let native = simd::instruction_set();
-    for estimator in [Estimator::StraightThrough, Estimator::SoftBackward] {
+    for estimator in ESTIMATORS {
         let expected = with_threads(1, || run(estimator));
         for threads in [2, 3, 7] {
             assert!(with_threads(threads, || run(estimator)) == expected, "{threads} threads, {estimator:?}");
         }
     }
-    let by_estimator = [Estimator::StraightThrough, Estimator::SoftBackward].map(run);
+    let by_estimator = ESTIMATORS.map(run);
     let transformations = run_transformations();
     simd::force_portable();
     assert_eq!(simd::instruction_set(), simd::InstructionSet::Portable);
-    let portable = [Estimator::StraightThrough, Estimator::SoftBackward].map(run);
+    let portable = ESTIMATORS.map(run);
     assert!(portable == by_estimator, "{native:?} and portable policies differ");
     assert!(run_transformations() == transformations, "{native:?} and portable transformations differ");
 }

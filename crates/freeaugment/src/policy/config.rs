@@ -107,6 +107,9 @@ pub enum Estimator {
     StraightThrough,
     /// Backward weighs every transformation and every depth by its soft value.
     SoftBackward,
+    /// What was chosen, types and depth, is credited with what the image brought, against the mean of the batch. Images
+    /// and magnitudes as for straight-through.
+    Gain,
 }
 
 /// Who shares a sample.

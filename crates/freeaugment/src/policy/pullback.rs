@@ -59,7 +59,24 @@ impl Policy {
         cotangent: &[f32],
         learn: Groups,
     ) -> Result<Gradients, Error> {
+        self.pullback_with_losses(images, sample, cotangent, &[], learn)
+    }
+
+    /// [`Self::pullback`] where what was chosen is credited with what came of it ([`Estimator::Gain`]): `losses` are what
+    /// each image adds to the loss whose gradient the cotangent is.
+    pub fn pullback_with_losses(
+        &self,
+        images: &Images,
+        sample: &Sample,
+        cotangent: &[f32],
+        losses: &[f32],
+        learn: Groups,
+    ) -> Result<Gradients, Error> {
         let shape = images.shape();
+        if self.config.estimator == Estimator::Gain {
+            check_length("the losses (one per image)", losses.len(), shape.count)?;
+        }
+        let mean = losses.iter().sum::<f32>() / losses.len().max(1) as f32;
         self.check_sample(sample, shape.count)?;
         check_length("the cotangent", cotangent.len(), images.as_slice().len())?;
         let learn = learn.without(self.config.frozen);
@@ -79,7 +96,8 @@ impl Policy {
                 let (image, sample) = (Image::new(image, shape), sample.image(b));
                 let to_sample = layout.row_mut(to_sample);
                 with_work(|work| {
-                    let pass = Pass { policy: self, image, sample, cotangent, learn };
+                    let loss = losses.get(b).map_or(0.0, |loss| loss - mean);
+                    let pass = Pass { policy: self, image, sample, cotangent, loss, learn };
                     let Work { scratch, layers, cotangents, .. } = work;
                     let layers = pass.run_forward(layers, scratch);
                     pass.run_backward(layers, cotangents, scratch, to_sample, to_image);
@@ -203,6 +221,8 @@ struct Pass<'a> {
     image: Image<'a>,
     sample: ImageSample<'a>,
     cotangent: &'a [f32],
+    /// What the image adds to the loss, less the mean of the batch.
+    loss: f32,
     learn: Groups,
 }
 
@@ -227,7 +247,8 @@ impl Pass<'_> {
     /// X_1, X_2, … one after the other, as many as are needed. A depth beyond the sampled one needs its image too: the
     /// gradient to its soft value is an inner product with it.
     fn run_forward<'b>(self, buffer: &'b mut Vec<f32>, scratch: &mut Scratch) -> &'b [f32] {
-        let count = if self.learns_depth() { self.policy.config.layers } else { self.top() };
+        let sees_all = self.learns_depth() && self.policy.config.estimator != Estimator::Gain;
+        let count = if sees_all { self.policy.config.layers } else { self.top() };
         let size = self.image.data.len();
         let layers = grown(buffer, count * size);
         for layer in 0..count {
@@ -265,7 +286,9 @@ impl Pass<'_> {
         to_image: &mut [f32],
     ) {
         let config = &self.policy.config;
-        if self.learns_depth() {
+        if self.learns_depth() && config.estimator == Estimator::Gain {
+            to_sample.depth[self.sample.depth] = self.loss;
+        } else if self.learns_depth() {
             for (depth, to_depth) in to_sample.depth.iter_mut().enumerate() {
                 *to_depth = dot(self.cotangent, self.source(layers, depth).data);
             }
@@ -289,6 +312,7 @@ impl Pass<'_> {
             };
             match config.estimator {
                 Estimator::StraightThrough => step.pull_straight_through(&mut to_sample, below, scratch),
+                Estimator::Gain => step.pull_gain(&mut to_sample, below, scratch),
                 Estimator::SoftBackward => step.pull_soft(&mut to_sample, below, scratch),
             }
             if let Some(soft) = soft_depth {
@@ -357,6 +381,24 @@ impl Step<'_> {
         if self.pass.learns_application() {
             to_sample.depth[self.at(chosen)] = self.inner(chosen, scratch) - passed_on;
         }
+        self.pull_chosen(to_sample, below, scratch);
+    }
+
+    /// The image and the magnitude see the chosen transformation alone, and so do the types: it has the image's loss, and
+    /// the others that of the batch.
+    fn pull_gain(&self, to_sample: &mut RowMut<'_>, below: &mut [f32], scratch: &mut Scratch) {
+        let (at, applied) = (self.at(self.chosen()), self.is_applied(self.chosen()));
+        if self.pass.learn.types && applied {
+            to_sample.types[at] = self.pass.loss;
+        }
+        if self.pass.learns_application() {
+            to_sample.depth[at] = if applied { self.pass.loss } else { -self.pass.loss };
+        }
+        self.pull_chosen(to_sample, below, scratch);
+    }
+
+    fn pull_chosen(&self, to_sample: &mut RowMut<'_>, below: &mut [f32], scratch: &mut Scratch) {
+        let chosen = self.chosen();
         if self.is_applied(chosen) {
             to_sample.magnitudes[self.at(chosen)] = self.pull(chosen, 1.0, below, scratch);
         } else {
