@@ -48,9 +48,26 @@ pub fn resolve(task: Task, preset_name: &str, patches: &[Patch]) -> Result<Setti
             }
         }
     }
+    keep_proportions(&mut table, &preset(task, preset_name)?, patches);
     let settings = from_table(&table).map_err(|reason| crate::settings::refuse("settings", reason))?;
     settings.check()?;
     Ok(settings)
+}
+
+/// Where the number of epochs is given and a start is not, the start moves with it: a search of half the length would
+/// otherwise end before its policy begins to learn.
+fn keep_proportions(table: &mut Table, preset: &Settings, patches: &[Patch]) {
+    let is_given = |key: &str| patches.iter().any(|patch| patch.values.contains_key(key));
+    let Some(epochs) = table["epochs"].as_integer().filter(|_| is_given("epochs")) else { return };
+    let starts = [
+        ("magnitude_start", preset.magnitude_start),
+        ("type_start", preset.type_start),
+        ("depth_start", preset.depth_start),
+    ];
+    for (key, start) in starts.into_iter().filter(|(key, _)| !is_given(key)) {
+        let moved = i128::from(start) * i128::from(epochs) / i128::from(preset.epochs);
+        table.insert(key.to_owned(), Value::Integer(moved as i64));
+    }
 }
 
 /// What is wrong with a TOML text, and in which line.
@@ -143,6 +160,18 @@ mod tests {
         let settings = resolve(Task::Search, "quick", &[file, flags]).unwrap();
         assert_eq!((settings.epochs, settings.learning_rate), (9, 1.0));
         assert_eq!(settings.network, "WRN-16-1");
+    }
+
+    #[test]
+    fn starts_that_are_not_given_move_with_the_epochs() {
+        let starts = |patches: &[Patch]| {
+            let settings = resolve(Task::Search, "cifar10", patches).unwrap();
+            (settings.magnitude_start, settings.type_start, settings.depth_start)
+        };
+        assert_eq!(starts(&[]), (50, 65, 80));
+        assert_eq!(starts(&[patch("epochs = 60")]), (10, 13, 16));
+        assert_eq!(starts(&[patch("epochs = 1")]), (0, 0, 0));
+        assert_eq!(starts(&[patch("type_start = 20"), patch("epochs = 60")]), (10, 20, 16));
     }
 
     #[test]
