@@ -23,6 +23,9 @@ pub(crate) fn save(search: &Search, path: &Path) -> Result<(), Error> {
     for (name, values) in ["policy.magnitudes.0", "policy.magnitudes.1"].iter().zip(parameters.magnitudes()) {
         file.singles(name, values);
     }
+    if let Some(direction) = &search.direction {
+        file.singles("direction", direction.values());
+    }
     file.entry("settings", search.settings.to_toml(Task::Search));
     file.entry("data", format!("{:016x}", search.plan.fingerprint));
     file.entry("step", search.step.to_string());
@@ -73,6 +76,7 @@ pub(crate) fn load(search: &mut Search, path: &Path) -> Result<(), Error> {
         let [first, second] = moments;
         search.adam.set_state(group, steps, &first?, &second?)?;
     }
+    search.direction = file.weights("direction", &search.classifier)?;
     (search.step, search.tally) = (step, tally);
     Ok(())
 }

@@ -6,7 +6,9 @@ use std::time::Instant;
 use freeaugment::{Groups, Policy, Sample};
 use freeaugment_data::{Batch as Pictures, Loader, Order};
 use freeaugment_nn::optimizer::{Adam, Cosine, Sgd};
-use freeaugment_nn::{Batch, Classifier, CrossEntropy, Device, Network, Parameters as Weights, Record};
+use freeaugment_nn::{
+    Batch, Classifier, CrossEntropy, Device, Hypergradient, Network, Parameters as Weights, Record,
+};
 
 use crate::error::Error;
 use crate::metric::{Phases, Tally};
@@ -30,6 +32,8 @@ pub struct Search {
     pub(crate) sgd: Sgd,
     pub(crate) policy: Policy,
     pub(crate) adam: Adam,
+    /// The validation gradient, averaged over steps, where it is.
+    pub(crate) direction: Option<Weights>,
     /// Steps taken since the beginning of the run.
     pub(crate) step: u64,
     /// What the current epoch has seen so far.
@@ -68,7 +72,8 @@ impl Search {
             (settings.depth_rate, parameters.depth().len()),
             (settings.type_rate, parameters.types().len()),
             (settings.magnitude_rate, 2 * parameters.magnitudes()[0].len()),
-        ])?;
+        ])?
+        .with_decay(0.9, settings.adam_decay)?;
         let sgd = Sgd::new(settings.momentum as f32, true, settings.weight_decay as f32)?;
         let schedule = Cosine::new(settings.learning_rate, 0.0, settings.epochs * plan.steps)?;
         Ok(Self {
@@ -78,6 +83,7 @@ impl Search {
             sgd,
             policy,
             adam,
+            direction: None,
             step: 0,
             tally: Tally::default(),
             schedule,
@@ -184,13 +190,18 @@ impl Search {
             seen.validation = Some((found.loss, accuracy(&found.logits, &validation.labels)));
             clock.mark(&mut self.tally.phases.validation);
 
-            let q = match before {
-                None => record.hypergradient(&found.gradient)?.1,
-                Some(before) => self.difference(batch, &before, &found.gradient)?,
+            let direction = average(self.direction.take(), found.gradient, self.settings.validation_momentum);
+            let found = match before {
+                None => record.hypergradient(&direction)?,
+                Some(before) => {
+                    let q = self.difference(batch, &before, &direction)?;
+                    Hypergradient { parts: Vec::new(), q }
+                }
             };
+            self.direction = (self.settings.validation_momentum > 0.0).then_some(direction);
             drop::<Record>(record);
             clock.mark(&mut self.tally.phases.hypergradient);
-            self.learn(&pictures, &sample, q, rate, learning)?;
+            self.learn(&pictures, &sample, found, rate, learning)?;
             self.tally.validation(&seen);
             clock.mark(&mut self.tally.phases.pullback);
         }
@@ -203,15 +214,17 @@ impl Search {
         &mut self,
         pictures: &Pictures,
         sample: &Sample,
-        mut q: Vec<f32>,
+        found: Hypergradient,
         rate: f64,
         learning: Groups,
     ) -> Result<(), Error> {
-        for value in &mut q {
-            *value *= -rate as f32;
-        }
+        let by_rate =
+            |values: Vec<f32>| values.into_iter().map(|value| -rate as f32 * value).collect::<Vec<_>>();
+        let (q, losses) = (by_rate(found.q), by_rate(found.parts));
         let cotangent = self.plan.pipeline.after_pullback(&q, &pictures.views);
-        let gradient = self.policy.pullback(&pictures.images, sample, &cotangent, learning)?.parameters;
+        let policy = &self.policy;
+        let gradient =
+            policy.pullback_with_losses(&pictures.images, sample, &cotangent, &losses, learning)?.parameters;
         let flat = |pair: [&[f32]; 2]| pair.concat();
         self.tally.gradients(gradient.depth(), gradient.types(), &flat(gradient.magnitudes()));
         let parameters = self.policy.parameters_mut();
@@ -283,6 +296,16 @@ impl Search {
             (load(&plan.training, (step, end)), load(&plan.validation, (used, end.saturating_sub(first))))
         })
     }
+}
+
+/// The running average of a gradient.
+fn average(before: Option<Weights>, now: Weights, momentum: f64) -> Weights {
+    let Some(mut average) = before else { return now };
+    let share = (1.0 - momentum) as f32;
+    for (average, now) in average.values_mut().iter_mut().zip(now.values()) {
+        *average += share * (now - *average);
+    }
+    average
 }
 
 /// Measures consecutive phases.

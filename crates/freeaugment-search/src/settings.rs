@@ -147,7 +147,7 @@ kinds! {
     String => Kind::Text,
     Vec<String> => Kind::List,
     Assignment => Kind::Choice(&["column-maximum", "exact"]),
-    Estimator => Kind::Choice(&["straight-through", "soft-backward"]),
+    Estimator => Kind::Choice(&["straight-through", "soft-backward", "gain"]),
     Sharing => Kind::Choice(&["per-image", "per-batch"]),
     Place => Kind::Choice(&["first", "after-crop-and-flip"]),
 }
@@ -266,6 +266,10 @@ settings! {
     "Search" {
         /// How the gradient to the policy is found
         hypergradient: HypergradientChoice = HypergradientChoice::Exact,
+        /// How much of the validation gradient is that of earlier steps, which makes it steadier; 0 for none
+        validation_momentum: f64 = 0.0,
+        /// Adam's decay of squared gradients; lower, and small gradients late in the search count as much as large early ones
+        adam_decay: f64 = 0.999,
         /// Adam's learning rate for magnitudes
         magnitude_rate: f64 = 0.02,
         /// Adam's learning rate for types and order
@@ -274,7 +278,7 @@ settings! {
         depth_rate: f64 = 1.0,
         /// Whether groups wait for their epoch before they learn
         warm_up: bool = true,
-        /// The epoch (from 0) in which magnitudes begin to learn
+        /// The epoch (from 0) in which magnitudes begin to learn; starts that are not given move with `epochs`
         magnitude_start: u64 = 50,
         /// The epoch in which types and order begin to learn
         type_start: u64 = 65,
@@ -410,6 +414,8 @@ impl Settings {
             ("momentum", self.momentum, 0.0, 0.999_999),
             ("weight_decay", self.weight_decay, 0.0, 10.0),
             ("label_smoothing", self.label_smoothing, 0.0, 0.999),
+            ("validation_momentum", self.validation_momentum, 0.0, 0.999_999),
+            ("adam_decay", self.adam_decay, 0.0, 0.999_999),
             ("magnitude_rate", self.magnitude_rate, 0.0, 1e3),
             ("type_rate", self.type_rate, 0.0, 1e3),
             ("depth_rate", self.depth_rate, 0.0, 1e3),
@@ -428,6 +434,20 @@ impl Settings {
         if self.depth == DepthChoice::Fixed && self.fixed_depth > self.layers {
             let reason = format!("{} is more than the {} layers", self.fixed_depth, self.layers);
             return Err(refuse("fixed_depth", reason));
+        }
+        if self.estimator == Estimator::Gain {
+            if self.sharing == Sharing::PerBatch {
+                return Err(refuse(
+                    "estimator",
+                    "`gain` compares the images of a batch, so they cannot share a sample; `straight-through` is allowed there",
+                ));
+            }
+            if self.hypergradient == HypergradientChoice::Difference {
+                return Err(refuse(
+                    "estimator",
+                    "`gain` needs the exact hypergradient; `straight-through` is allowed with the difference",
+                ));
+            }
         }
         self.network
             .parse::<freeaugment_nn::Architecture>()

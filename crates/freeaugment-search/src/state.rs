@@ -103,12 +103,20 @@ impl<'a> Reader<'a> {
         let (mean, variance) = classifier.statistics_mut().values_mut();
         self.singles("running_mean", mean)?;
         self.singles("running_variance", variance)?;
-        if self.tensors.tensor("momentum").is_ok() {
-            let mut buffer = Weights::zeros(classifier.layout().clone());
-            self.singles("momentum", buffer.values_mut())?;
+        if let Some(buffer) = self.weights("momentum", classifier)? {
             sgd.set_buffer(buffer);
         }
         Ok(())
+    }
+
+    /// Numbers for each of a classifier's weights, where the file has them.
+    pub(crate) fn weights(&self, name: &str, classifier: &Classifier) -> Result<Option<Weights>, Error> {
+        if self.tensors.tensor(name).is_err() {
+            return Ok(None);
+        }
+        let mut weights = Weights::zeros(classifier.layout().clone());
+        self.singles(name, weights.values_mut())?;
+        Ok(Some(weights))
     }
 
     fn data(&self, name: &str, kind: Dtype) -> Result<&'a [u8], Error> {

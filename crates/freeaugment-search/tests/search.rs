@@ -2,17 +2,19 @@
 
 use std::sync::atomic::AtomicBool;
 
-use freeaugment::{Groups, Policy};
+use freeaugment::{Groups, Policy, Sharing};
 use freeaugment_data::Order;
 use freeaugment_nn::optimizer::{Adam, Sgd};
 use freeaugment_nn::{Batch, Classifier, Device, Network};
-use freeaugment_search::{Observer, Outcome, Patch, Plan, Run, Search, Settings, Step, Task, drive, resolve};
+use freeaugment_search::{
+    HypergradientChoice, Observer, Outcome, Patch, Plan, Run, Search, Settings, Step, Task, drive, resolve,
+};
 
 /// A search of a few seconds, with more settings on top.
 fn settings(more: &str) -> Settings {
     let text = "drawings_train = 96\ndrawings_validation = 40\nbatch = 16\nepochs = 2\nlayers = 2\nmagnitude_start = 0\n\
          type_start = 0\ndepth_start = 0\ncrop = 'pad'\ncutout = 8\nproof_epochs = 0\n\
-         transformations = ['Rotate', 'Brightness', 'Invert']";
+         transformations = ['Rotate', 'Brightness', 'Invert']\nestimator = 'straight-through'\nvalidation_momentum = 0.0";
     let patch = |text: &str| Patch { place: "a test".to_owned(), values: text.parse().unwrap() };
     resolve(Task::Search, "drawings", &[patch(text), patch(more)]).unwrap()
 }
@@ -30,7 +32,16 @@ fn finish(search: &mut Search) -> Policy {
 
 #[test]
 fn a_step_is_made_of_the_published_parts_in_the_published_order() {
-    let settings = settings("seed = 5\nlearning_rate = 0.05");
+    check_step("straight-through");
+}
+
+#[test]
+fn a_step_by_gain_credits_what_was_chosen_with_the_images_part_of_the_inner_product() {
+    check_step("gain");
+}
+
+fn check_step(estimator: &str) {
+    let settings = settings(&format!("seed = 5\nlearning_rate = 0.05\nestimator = '{estimator}'"));
     let mut search = search(&settings);
     search.step().unwrap();
 
@@ -51,10 +62,16 @@ fn a_step_is_made_of_the_published_parts_in_the_published_order() {
     plan.pipeline.normalise(&mut images);
     let batch = Batch { images: &images, labels: &validation.labels, height: 32, width: 32 };
     let direction = classifier.gradient(batch).unwrap().gradient;
-    let (_, q) = record.hypergradient(&direction).unwrap();
-    let scaled: Vec<f32> = q.iter().map(|q| -0.05 * q).collect();
-    let cotangent = plan.pipeline.after_pullback(&scaled, &training.views);
-    let gradient = policy.pullback(&training.images, &sample, &cotangent, Groups::ALL).unwrap().parameters;
+    let found = record.hypergradient(&direction).unwrap();
+    let scaled = |values: &[f32]| values.iter().map(|value| -0.05 * value).collect::<Vec<f32>>();
+    let cotangent = plan.pipeline.after_pullback(&scaled(&found.q), &training.views);
+    let gradient = if estimator == "gain" {
+        let losses = scaled(&found.parts);
+        policy.pullback_with_losses(&training.images, &sample, &cotangent, &losses, Groups::ALL)
+    } else {
+        policy.pullback(&training.images, &sample, &cotangent, Groups::ALL)
+    };
+    let gradient = gradient.unwrap().parameters;
     let mut adam = Adam::new(&[(settings.type_rate, gradient.types().len())]).unwrap();
     adam.step(0, policy.parameters_mut().types_mut(), gradient.types()).unwrap();
 
@@ -89,7 +106,16 @@ impl Observer for StopAfter<'_> {
 
 #[test]
 fn a_search_that_was_stopped_anywhere_continues_bit_for_bit() {
-    let settings = settings("seed = 3\nmagnitude_start = 1");
+    check_resume("seed = 3\nmagnitude_start = 1");
+}
+
+#[test]
+fn a_stopped_search_remembers_the_averaged_validation_gradient() {
+    check_resume("estimator = 'gain'\nvalidation_momentum = 0.9");
+}
+
+fn check_resume(more: &str) {
+    let settings = settings(more);
     let folder = tempfile::tempdir().unwrap();
     let whole_run = Run::create(&folder.path().join("whole"), Task::Search, &settings, &[]).unwrap();
     let mut whole = search(&settings);
@@ -126,6 +152,8 @@ fn every_variant_of_the_paper_is_a_setting_away() {
         "magnitudes = 'gaussian'",
         "sharing = 'per-batch'",
         "estimator = 'soft-backward'",
+        "estimator = 'gain'",
+        "estimator = 'gain'\ndepth = 'application'",
         "assignment = 'exact'",
         "hypergradient = 'difference'",
         "place = 'first'",
@@ -159,6 +187,33 @@ fn frozen_groups_and_groups_that_wait_stay_as_they_are() {
         assert_eq!(before.types() != after.types(), types, "{more}");
         assert_eq!(before.magnitudes() != after.magnitudes(), magnitudes, "{more}");
         assert_eq!(step.validation.is_some(), depth || types || magnitudes, "{more}");
+    }
+}
+
+#[test]
+fn a_validation_gradient_with_momentum_is_another_one_from_the_second_step_on() {
+    let (mut plain, mut averaged) = (search(&settings("")), search(&settings("validation_momentum = 0.9")));
+    let mut step = || {
+        [&mut plain, &mut averaged].map(|search| {
+            search.step().unwrap();
+            search.policy().parameters().clone()
+        })
+    };
+    let [first, same] = step();
+    assert_eq!(first, same);
+    let [second, other] = step();
+    assert_ne!(second, other);
+}
+
+#[test]
+fn gain_is_refused_where_it_cannot_be_computed() {
+    let gain = settings("estimator = 'gain'");
+    for settings in [
+        Settings { sharing: Sharing::PerBatch, ..gain.clone() },
+        Settings { hypergradient: HypergradientChoice::Difference, ..gain.clone() },
+    ] {
+        let message = settings.check().unwrap_err().to_string();
+        assert!(message.contains("estimator") && message.contains("straight-through"), "{message}");
     }
 }
 
