@@ -82,7 +82,6 @@ fn drawings() -> Settings {
         // validation gradient, ranges that have widened and a classifier that has learned its task before types begin.
         estimator: Estimator::Gain,
         validation_momentum: 0.95,
-        adam_decay: 0.99,
         magnitude_start: 3,
         type_start: 6,
         depth_start: 7,

@@ -72,8 +72,7 @@ impl Search {
             (settings.depth_rate, parameters.depth().len()),
             (settings.type_rate, parameters.types().len()),
             (settings.magnitude_rate, 2 * parameters.magnitudes()[0].len()),
-        ])?
-        .with_decay(0.9, settings.adam_decay)?;
+        ])?;
         let sgd = Sgd::new(settings.momentum as f32, true, settings.weight_decay as f32)?;
         let schedule = Cosine::new(settings.learning_rate, 0.0, settings.epochs * plan.steps)?;
         Ok(Self {

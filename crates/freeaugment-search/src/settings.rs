@@ -268,8 +268,6 @@ settings! {
         hypergradient: HypergradientChoice = HypergradientChoice::Exact,
         /// How much of the validation gradient is that of earlier steps, which makes it steadier; 0 for none
         validation_momentum: f64 = 0.0,
-        /// Adam's decay of squared gradients; lower, and small gradients late in the search count as much as large early ones
-        adam_decay: f64 = 0.999,
         /// Adam's learning rate for magnitudes
         magnitude_rate: f64 = 0.02,
         /// Adam's learning rate for types and order
@@ -415,7 +413,6 @@ impl Settings {
             ("weight_decay", self.weight_decay, 0.0, 10.0),
             ("label_smoothing", self.label_smoothing, 0.0, 0.999),
             ("validation_momentum", self.validation_momentum, 0.0, 0.999_999),
-            ("adam_decay", self.adam_decay, 0.0, 0.999_999),
             ("magnitude_rate", self.magnitude_rate, 0.0, 1e3),
             ("type_rate", self.type_rate, 0.0, 1e3),
             ("depth_rate", self.depth_rate, 0.0, 1e3),
