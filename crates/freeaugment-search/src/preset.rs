@@ -66,7 +66,7 @@ fn quick() -> Settings {
     }
 }
 
-/// For the built-in drawings: three minutes on two cores.
+/// For the built-in drawings: some four minutes on two cores.
 fn drawings() -> Settings {
     Settings {
         images: 0,
@@ -89,7 +89,7 @@ fn drawings() -> Settings {
         type_rate: 0.05,
         depth_rate: 0.05,
         evaluate_every: 0,
-        proof_epochs: 3,
+        proof_epochs: 2,
         ..Settings::default()
     }
 }
