@@ -188,14 +188,6 @@ pub struct Hypergradient {
 }
 
 impl Hypergradient {
-    /// The parts of the inner product are those of the loss's tangent: the logits' cotangent times their tangent.
-    pub(crate) fn new(cotangent: &[f32], tangent: &[f32], classes: usize, q: Vec<f32>) -> Self {
-        let product = |(a, b): (&f32, &f32)| f64::from(*a) * f64::from(*b);
-        let part = |(a, b): (&[f32], &[f32])| a.iter().zip(b).map(product).sum::<f64>() as f32;
-        let parts = cotangent.chunks_exact(classes).zip(tangent.chunks_exact(classes)).map(part).collect();
-        Self { parts, q }
-    }
-
     /// The inner product.
     pub fn inner(&self) -> f64 {
         self.parts.iter().copied().map(f64::from).sum()

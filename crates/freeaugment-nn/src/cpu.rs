@@ -218,14 +218,20 @@ impl Record {
         let last = self.graph.nodes.len() - 1;
         let (logits, tangent) = (self.trace.value(last), moved.tangent(last));
         let cotangent = self.adjoint.cotangents[last].as_ref().expect("all cotangents were kept");
-        let mut found = Hypergradient::new(cotangent, tangent, network.classes(), Vec::new());
+        let parts = rowwise_products(cotangent, tangent, network.classes());
         let change = CrossEntropy::gradient_tangent(logits, tangent, network.classes());
         let mut second = self.pool.take(change.len());
         second.copy_from_slice(&change);
         let q = context.backward_tangent(&self.trace, &self.adjoint, direction, moved, Arc::new(second));
-        found.q = export(&q, network.channels(), self.graph.nodes[0].frame.pixels());
-        found
+        Hypergradient { parts, q: export(&q, network.channels(), self.graph.nodes[0].frame.pixels()) }
     }
+}
+
+/// The inner product of every row of `a` with that of `b`.
+fn rowwise_products(a: &[f32], b: &[f32], columns: usize) -> Vec<f32> {
+    let product = |(a, b): (&f32, &f32)| f64::from(*a) * f64::from(*b);
+    let row = |(a, b): (&[f32], &[f32])| a.iter().zip(b).map(product).sum::<f64>() as f32;
+    a.chunks_exact(columns).zip(b.chunks_exact(columns)).map(row).collect()
 }
 
 /// `[channel, pixel]` to `[pixel, channel]`.
