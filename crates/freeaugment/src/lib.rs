@@ -12,6 +12,7 @@
 //!
 //! The method is that of "FreeAugment: Data Augmentation Search Across All Degrees of Freedom" (ECCV 2024).
 
+pub mod document;
 mod error;
 mod image;
 mod math;

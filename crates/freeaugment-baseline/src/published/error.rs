@@ -3,6 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use freeaugment::document;
 use thiserror::Error;
 
 use super::kind::Kind;
@@ -68,16 +69,9 @@ pub enum Problem {
         /// What was asked for.
         name: String,
     },
-    /// Our own file: no JSON, or cut short.
-    #[error("is not valid JSON: {message} at line {line}, column {column}")]
-    Syntax {
-        /// What the parser says.
-        message: String,
-        /// Line, from 1.
-        line: usize,
-        /// Column, from 1.
-        column: usize,
-    },
+    /// Our own file: no JSON, or a key is unknown, missing, or holds what it must not.
+    #[error(transparent)]
+    Document(#[from] document::Problem),
     /// Our own file: JSON of another kind.
     #[error("is not a baseline of FreeAugment: its `format` must be \"{FORMAT}\"")]
     NotABaseline,
@@ -86,14 +80,6 @@ pub enum Problem {
     Version {
         /// The version of the file.
         found: u64,
-    },
-    /// Our own file: a key is unknown, missing, or holds what it must not.
-    #[error("at `{key}`: {message}")]
-    Key {
-        /// Where.
-        key: String,
-        /// What is wrong there.
-        message: String,
     },
     /// A policy of FreeAugment cannot hold it.
     #[error("cannot be turned into a policy: {reason}")]

@@ -4,15 +4,13 @@
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use serde::Serialize as _;
-use serde::de::DeserializeOwned;
-use serde_json::ser::Formatter;
 use thiserror::Error;
 
 use super::config::{DepthKind, Groups, MagnitudeKind, PolicyConfig, RangedTransformation, TypesKind};
 use super::json::{Depth, Entry, File, Group, Header, Magnitudes, Sampling, Types};
 use super::parameter::Parameters;
 use super::{Policy, Provenance};
+use crate::document::{self, parse};
 use crate::error::Error;
 use crate::storage::write_atomically;
 use crate::transformation::Transformation;
@@ -47,16 +45,9 @@ pub enum FileProblem {
     /// The file is larger than any policy.
     #[error("is larger than {MOST_BYTES} bytes, which no policy is")]
     TooLarge,
-    /// The text is not JSON, or stops too early.
-    #[error("is not valid JSON: {message} at line {line}, column {column}")]
-    Syntax {
-        /// What the parser says.
-        message: String,
-        /// Line, from 1.
-        line: usize,
-        /// Column, from 1.
-        column: usize,
-    },
+    /// The text is not JSON, or a key is unknown, missing, or holds something of another kind.
+    #[error(transparent)]
+    Document(#[from] document::Problem),
     /// JSON, but no policy.
     #[error("is not a FreeAugment policy: its `format` must be \"{FORMAT}\"")]
     NotAPolicy,
@@ -65,14 +56,6 @@ pub enum FileProblem {
     Version {
         /// The version of the file.
         found: u64,
-    },
-    /// A key is unknown, missing, or holds something of another kind.
-    #[error("at `{key}`: {message}")]
-    Key {
-        /// Where, such as `transformations[3].range`.
-        key: String,
-        /// What is wrong there.
-        message: String,
     },
     /// A list has the wrong length.
     #[error("at `{key}`: {found} values, but {expected} are needed")]
@@ -161,7 +144,7 @@ fn from_json(bytes: &[u8]) -> Result<Policy, FileProblem> {
     }
     // The header first: of a file from the future, its version is what a user must hear about, not its keys.
     let header: Header = match parse(bytes) {
-        Err(FileProblem::Key { .. }) => return Err(FileProblem::NotAPolicy),
+        Err(document::Problem::Key { .. }) => return Err(FileProblem::NotAPolicy),
         other => other?,
     };
     if header.format != FORMAT {
@@ -172,31 +155,6 @@ fn from_json(bytes: &[u8]) -> Result<Policy, FileProblem> {
     }
     let file: File = parse(bytes)?;
     file.into_policy()
-}
-
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, FileProblem> {
-    let mut deserializer = serde_json::Deserializer::from_slice(bytes);
-    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let key = error.path().to_string();
-        problem_of(&error.into_inner(), key)
-    })?;
-    deserializer.end().map_err(|error| problem_of(&error, ".".to_owned()))?;
-    Ok(value)
-}
-
-fn problem_of(error: &serde_json::Error, key: String) -> FileProblem {
-    let text = error.to_string();
-    let message = text.split(" at line ").next().unwrap_or_default();
-    // serde names Rust's types; people know numbers.
-    let message = message
-        .replace("expected usize", "expected a whole number")
-        .replace("expected f32", "expected a number");
-    match error.classify() {
-        serde_json::error::Category::Data => {
-            FileProblem::Key { key: if key == "." { "the top level".to_owned() } else { key }, message }
-        }
-        _ => FileProblem::Syntax { message, line: error.line(), column: error.column() },
-    }
 }
 
 impl File {
@@ -388,7 +346,7 @@ impl CheckedEntry {
 const NO_MAGNITUDE: &str = "because the transformation takes no magnitude";
 
 fn missing(key: &str) -> FileProblem {
-    FileProblem::Key { key: key.to_owned(), message: "is missing".to_owned() }
+    document::Problem::Key { key: key.to_owned(), message: "is missing".to_owned() }.into()
 }
 
 /// A list of one value per layer that must be there, or must not.
@@ -425,75 +383,5 @@ fn to_json(policy: &Policy) -> Result<String, FileProblem> {
     let invalid = |error| FileProblem::Invalid { key: "the policy".to_owned(), error };
     policy.config().check().map_err(invalid)?;
     policy.parameters().check(policy.config()).map_err(invalid)?;
-    let mut bytes = Vec::new();
-    let mut serializer = serde_json::Serializer::with_formatter(&mut bytes, ReadableFormatter::default());
-    let written = File::from_policy(policy).serialize(&mut serializer);
-    written.map_err(|error| problem_of(&error, "the policy".to_owned()))?;
-    bytes.push(b'\n');
-    Ok(String::from_utf8(bytes).expect("JSON is UTF-8"))
-}
-
-/// Indented JSON in which a list of numbers stays on one line.
-#[derive(Default)]
-struct ReadableFormatter {
-    /// The objects and lists that are open: for a list, whether it holds objects.
-    open: Vec<Open>,
-}
-
-#[derive(Clone, Copy, PartialEq)]
-enum Open {
-    Object,
-    List,
-    ListOfObjects,
-}
-
-impl ReadableFormatter {
-    fn new_line<W: ?Sized + io::Write>(&self, writer: &mut W) -> io::Result<()> {
-        writer.write_all(b"\n")?;
-        self.open.iter().try_for_each(|_| writer.write_all(b"  "))
-    }
-}
-
-impl Formatter for ReadableFormatter {
-    fn begin_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.open.push(Open::List);
-        writer.write_all(b"[")
-    }
-
-    fn end_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        if self.open.pop() == Some(Open::ListOfObjects) {
-            self.new_line(writer)?;
-        }
-        writer.write_all(b"]")
-    }
-
-    fn begin_array_value<W: ?Sized + io::Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        if first { Ok(()) } else { writer.write_all(b",") }
-    }
-
-    fn begin_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        if let Some(list @ (Open::List | Open::ListOfObjects)) = self.open.last_mut() {
-            *list = Open::ListOfObjects;
-            self.new_line(writer)?;
-        }
-        self.open.push(Open::Object);
-        writer.write_all(b"{")
-    }
-
-    fn end_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        self.open.pop();
-        self.new_line(writer)?;
-        writer.write_all(b"}")
-    }
-
-    fn begin_object_key<W: ?Sized + io::Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
-        if !first {
-            writer.write_all(b",")?;
-        }
-        self.new_line(writer)
-    }
-
-    fn begin_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
-        writer.write_all(b": ")
-    }
+    Ok(document::write(&File::from_policy(policy))?)
 }
