@@ -3,13 +3,14 @@
 use super::check;
 use crate::Error;
 
-/// Added to the root of the second moment.
+/// What is added to the root of the second moment, where nothing else is said.
 const EPSILON: f64 = 1e-8;
 
 /// One group's state.
 #[derive(Clone, Debug, PartialEq)]
 struct Group {
     learning_rate: f64,
+    epsilon: f64,
     first: Vec<f64>,
     second: Vec<f64>,
     steps: i32,
@@ -31,6 +32,7 @@ impl Adam {
         }
         let group = |&(learning_rate, len): &(f64, usize)| Group {
             learning_rate,
+            epsilon: EPSILON,
             first: vec![0.0; len],
             second: vec![0.0; len],
             steps: 0,
@@ -46,10 +48,18 @@ impl Adam {
         Ok(Self { decay: (first, second), ..self })
     }
 
+    /// The same with another epsilon for a group. Steps are in proportion to gradients that are well below it, and of one
+    /// size for those above.
+    pub fn with_epsilon(mut self, group: usize, epsilon: f64) -> Result<Self, Error> {
+        check("epsilon", epsilon, f64::MIN_POSITIVE, f64::INFINITY, "a finite number above 0")?;
+        self.group(group)?.epsilon = epsilon;
+        Ok(self)
+    }
+
     /// Moves one group's parameters against their gradient.
     pub fn step(&mut self, group: usize, parameters: &mut [f32], gradient: &[f32]) -> Result<(), Error> {
         let decay = self.decay;
-        let Group { learning_rate, first, second, steps } =
+        let Group { learning_rate, epsilon, first, second, steps } =
             self.find(group, [parameters.len(), gradient.len()])?;
         *steps += 1;
         let correction = (1.0 - decay.0.powi(*steps), 1.0 - decay.1.powi(*steps));
@@ -59,7 +69,7 @@ impl Adam {
             let gradient = f64::from(*gradient);
             *first += (1.0 - decay.0) * (gradient - *first);
             *second += (1.0 - decay.1) * (gradient * gradient - *second);
-            let change = (*first / correction.0) / ((*second / correction.1).sqrt() + EPSILON);
+            let change = (*first / correction.0) / ((*second / correction.1).sqrt() + *epsilon);
             *parameter = (f64::from(*parameter) - *learning_rate * change) as f32;
         }
         Ok(())
@@ -87,19 +97,17 @@ impl Adam {
 
     /// A group for arrays of these lengths.
     fn find(&mut self, group: usize, lengths: [usize; 2]) -> Result<&mut Group, Error> {
-        let groups = self.groups.len();
-        let Some(group) = self.groups.get_mut(group) else {
-            return Err(Error::BadSetting {
-                name: "group",
-                value: group as f64,
-                allowed: if groups == 0 { "none" } else { "an index of a group given to `new`" },
-            });
-        };
+        let group = self.group(group)?;
         let expected = group.first.len();
         match lengths.into_iter().find(|found| *found != expected) {
             Some(found) => Err(Error::ForeignParameters { expected, found }),
             None => Ok(group),
         }
+    }
+
+    fn group(&mut self, group: usize) -> Result<&mut Group, Error> {
+        let allowed = if self.groups.is_empty() { "none" } else { "an index of a group given to `new`" };
+        self.groups.get_mut(group).ok_or(Error::BadSetting { name: "group", value: group as f64, allowed })
     }
 }
 
@@ -131,6 +139,22 @@ mod tests {
                 assert!((found - wanted).abs() < 1e-6, "{found} in place of {wanted}");
             }
         }
+    }
+
+    #[test]
+    fn gradients_below_epsilon_make_steps_in_proportion() {
+        let mut adam = Adam::new(&[(0.1, 2), (0.1, 2)]).unwrap().with_epsilon(1, 1.0).unwrap();
+        let mut moved = [[0.0_f32; 2]; 2];
+        for (group, parameters) in moved.iter_mut().enumerate() {
+            adam.step(group, parameters, &[1e-3, 2e-3]).unwrap();
+        }
+        // After one step both moments are the gradient's own: rate * g / (|g| + epsilon).
+        let wanted = [EPSILON, 1.0].map(|epsilon| [1e-3, 2e-3].map(|g| -0.1 * g / (g + epsilon)));
+        for (found, wanted) in moved.iter().flatten().zip(wanted.iter().flatten()) {
+            assert!((f64::from(*found) - wanted).abs() < 1e-7, "{found} in place of {wanted}");
+        }
+        assert!(adam.clone().with_epsilon(0, 0.0).is_err());
+        assert!(adam.with_epsilon(2, 1.0).is_err(), "there is no third group");
     }
 
     #[test]
