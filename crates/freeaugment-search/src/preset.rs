@@ -79,14 +79,17 @@ fn drawings() -> Settings {
         learning_rate: 0.05,
         layers: 2,
         // What settles whether planted transformations are found (docs/search.md): how choices are credited, a steady
-        // validation gradient, ranges that have widened and a classifier that has learned its task before types begin.
+        // validation gradient, ranges that have widened and a classifier that has learned its task before types begin,
+        // slopes that do not vanish with the learning rate, and small steps where there is little to learn.
         estimator: Estimator::Gain,
         validation_momentum: 0.95,
+        learning_rate_floor: 0.4,
         magnitude_start: 3,
         type_start: 6,
         depth_start: 7,
         magnitude_rate: 0.05,
-        type_rate: 0.05,
+        type_rate: 0.1,
+        type_epsilon: 5e-5,
         depth_rate: 0.05,
         evaluate_every: 0,
         proof_epochs: 2,

@@ -72,9 +72,11 @@ impl Search {
             (settings.depth_rate, parameters.depth().len()),
             (settings.type_rate, parameters.types().len()),
             (settings.magnitude_rate, 2 * parameters.magnitudes()[0].len()),
-        ])?;
+        ])?
+        .with_epsilon(TYPES, settings.type_epsilon)?;
         let sgd = Sgd::new(settings.momentum as f32, true, settings.weight_decay as f32)?;
-        let schedule = Cosine::new(settings.learning_rate, 0.0, settings.epochs * plan.steps)?;
+        let last_rate = settings.learning_rate_floor * settings.learning_rate;
+        let schedule = Cosine::new(settings.learning_rate, last_rate, settings.epochs * plan.steps)?;
         Ok(Self {
             settings,
             plan,

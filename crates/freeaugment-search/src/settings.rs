@@ -268,10 +268,14 @@ settings! {
         hypergradient: HypergradientChoice = HypergradientChoice::Exact,
         /// How much of the validation gradient is that of earlier steps, which makes it steadier; 0 for none
         validation_momentum: f64 = 0.0,
+        /// What part of the learning rate is left at the end in place of 0; the policy's slopes are in proportion to it
+        learning_rate_floor: f64 = 0.0,
         /// Adam's learning rate for magnitudes
         magnitude_rate: f64 = 0.02,
         /// Adam's learning rate for types and order
         type_rate: f64 = 0.01,
+        /// Adam's epsilon for types and order: slopes well below it make smaller steps, so that noise is not learned
+        type_epsilon: f64 = 1e-8,
         /// Adam's learning rate for the depth
         depth_rate: f64 = 1.0,
         /// Whether groups wait for their epoch before they learn
@@ -413,8 +417,10 @@ impl Settings {
             ("weight_decay", self.weight_decay, 0.0, 10.0),
             ("label_smoothing", self.label_smoothing, 0.0, 0.999),
             ("validation_momentum", self.validation_momentum, 0.0, 0.999_999),
+            ("learning_rate_floor", self.learning_rate_floor, 0.0, 1.0),
             ("magnitude_rate", self.magnitude_rate, 0.0, 1e3),
             ("type_rate", self.type_rate, 0.0, 1e3),
+            ("type_epsilon", self.type_epsilon, 1e-30, 1e3),
             ("depth_rate", self.depth_rate, 0.0, 1e3),
             ("first_temperature", self.first_temperature, 1e-3, 1e3),
             ("last_temperature", self.last_temperature, 1e-3, 1e3),

@@ -41,7 +41,8 @@ fn a_step_by_gain_credits_what_was_chosen_with_the_images_part_of_the_inner_prod
 }
 
 fn check_step(estimator: &str) {
-    let settings = settings(&format!("seed = 5\nlearning_rate = 0.05\nestimator = '{estimator}'"));
+    let settings =
+        settings(&format!("seed = 5\nlearning_rate = 0.05\ntype_epsilon = 0.001\nestimator = '{estimator}'"));
     let mut search = search(&settings);
     search.step().unwrap();
 
@@ -72,7 +73,8 @@ fn check_step(estimator: &str) {
         policy.pullback(&training.images, &sample, &cotangent, Groups::ALL)
     };
     let gradient = gradient.unwrap().parameters;
-    let mut adam = Adam::new(&[(settings.type_rate, gradient.types().len())]).unwrap();
+    let adam = Adam::new(&[(settings.type_rate, gradient.types().len())]).unwrap();
+    let mut adam = adam.with_epsilon(0, 0.001).unwrap();
     adam.step(0, policy.parameters_mut().types_mut(), gradient.types()).unwrap();
 
     assert_eq!(search.classifier().weights(), classifier.weights());
@@ -203,6 +205,23 @@ fn a_validation_gradient_with_momentum_is_another_one_from_the_second_step_on() 
     assert_eq!(first, same);
     let [second, other] = step();
     assert_ne!(second, other);
+}
+
+#[test]
+fn the_learning_rate_falls_to_its_floor() {
+    let settings = settings("learning_rate = 0.05\nlearning_rate_floor = 0.4");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    let run = Run::create(&path, Task::Search, &settings, &[]).unwrap();
+    let mut search = search(&settings);
+    drive(&mut search, &run, &mut (), &AtomicBool::new(false)).unwrap();
+    let metrics = std::fs::read_to_string(path.join("metrics.jsonl")).unwrap();
+    let last: serde_json::Value = serde_json::from_str(metrics.lines().last().unwrap()).unwrap();
+    // The rate of the last of the steps, one before the end of the cosine.
+    let turn = std::f64::consts::PI * (1.0 - 1.0 / search.steps_total() as f64);
+    let wanted = 0.02 + 0.03 * (1.0 + turn.cos()) / 2.0;
+    let found = last["learning_rate"].as_f64().unwrap();
+    assert!((found - wanted).abs() < 1e-9, "{found} in place of {wanted}");
 }
 
 #[test]
