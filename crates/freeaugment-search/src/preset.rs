@@ -66,7 +66,7 @@ fn quick() -> Settings {
     }
 }
 
-/// For the built-in drawings: some four minutes on two cores.
+/// For the built-in drawings: some three minutes on two cores.
 fn drawings() -> Settings {
     Settings {
         images: 0,
@@ -92,7 +92,7 @@ fn drawings() -> Settings {
         type_epsilon: 5e-5,
         depth_rate: 0.05,
         evaluate_every: 0,
-        proof_epochs: 2,
+        proof_epochs: 3,
         ..Settings::default()
     }
 }
