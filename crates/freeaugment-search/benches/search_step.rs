@@ -1,7 +1,7 @@
 //! A whole search step, timed: data, policy, training, validation, hypergradient, pullback, Adam. One line of JSON with
 //! milliseconds per step.
 //!
-//!     cargo bench --workspace --bench step -- --net WRN-16-1 --batch 128 --steps 10
+//!     cargo bench --workspace --bench search_step -- --net WRN-16-1 --batch 128 --steps 10
 //!
 //! `scripts/compare-search` runs it beside its peer.
 #![allow(clippy::print_stdout, reason = "a benchmark prints its result")]
