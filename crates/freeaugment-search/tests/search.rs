@@ -239,7 +239,7 @@ fn gain_is_refused_where_it_cannot_be_computed() {
 #[test]
 fn a_checkpoint_of_another_configuration_or_of_other_data_is_refused() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = settings("");
+    let settings = settings("type_rate = 0.05");
     let run = Run::create(&folder.path().join("run"), Task::Search, &settings, &[]).unwrap();
     let stop = AtomicBool::new(false);
     drive(&mut search(&settings), &run, &mut StopAfter { steps: 2, stop: &stop }, &stop).unwrap();
