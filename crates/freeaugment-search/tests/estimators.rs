@@ -21,7 +21,7 @@ fn a_step_on_the_planted_transformation_gains_most() {
     let read = |key: &str, default: &str| std::env::var(key).unwrap_or_else(|_| default.to_owned());
     let plant = read("PLANT", "Rotate:-30..30");
     let flags = format!(
-        "plant = ['{}']\nseed = {}\nepochs = 12\nwarm_up = true\nmagnitude_start = 12\ntype_start = 12\ndepth_start = 12",
+        "plant = ['{}']\nseed = {}\nepochs = 12\nlearning_rate_floor = 0.0\nmagnitude_start = 12\ntype_start = 12\ndepth_start = 12",
         plant.replace(',', "','"),
         read("SEED", "2")
     );
