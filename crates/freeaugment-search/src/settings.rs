@@ -420,7 +420,7 @@ impl Settings {
             ("learning_rate_floor", self.learning_rate_floor, 0.0, 1.0),
             ("magnitude_rate", self.magnitude_rate, 0.0, 1e3),
             ("type_rate", self.type_rate, 0.0, 1e3),
-            ("type_epsilon", self.type_epsilon, 1e-30, 1e3),
+            ("type_epsilon", self.type_epsilon, 1e-12, 1e3),
             ("depth_rate", self.depth_rate, 0.0, 1e3),
             ("first_temperature", self.first_temperature, 1e-3, 1e3),
             ("last_temperature", self.last_temperature, 1e-3, 1e3),
