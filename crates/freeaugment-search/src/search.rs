@@ -73,6 +73,7 @@ impl Search {
             (settings.type_rate, parameters.types().len()),
             (settings.magnitude_rate, 2 * parameters.magnitudes()[0].len()),
         ])?
+        .with_epsilon(DEPTH, settings.depth_epsilon)?
         .with_epsilon(TYPES, settings.type_epsilon)?;
         let sgd = Sgd::new(settings.momentum as f32, true, settings.weight_decay as f32)?;
         let last_rate = settings.learning_rate_floor * settings.learning_rate;

@@ -278,6 +278,8 @@ settings! {
         type_epsilon: f64 = 1e-8,
         /// Adam's learning rate for the depth
         depth_rate: f64 = 1.0,
+        /// Adam's epsilon for the depth, as `type_epsilon`
+        depth_epsilon: f64 = 1e-8,
         /// Whether groups wait for their epoch before they learn
         warm_up: bool = true,
         /// The epoch (from 0) in which magnitudes begin to learn; starts that are not given move with `epochs`
@@ -422,6 +424,7 @@ impl Settings {
             ("type_rate", self.type_rate, 0.0, 1e3),
             ("type_epsilon", self.type_epsilon, 1e-12, 1e3),
             ("depth_rate", self.depth_rate, 0.0, 1e3),
+            ("depth_epsilon", self.depth_epsilon, 1e-12, 1e3),
             ("first_temperature", self.first_temperature, 1e-3, 1e3),
             ("last_temperature", self.last_temperature, 1e-3, 1e3),
             ("evaluation_temperature", self.evaluation_temperature, 1e-3, 1e3),

@@ -41,8 +41,9 @@ fn a_step_by_gain_credits_what_was_chosen_with_the_images_part_of_the_inner_prod
 }
 
 fn check_step(estimator: &str) {
-    let settings =
-        settings(&format!("seed = 5\nlearning_rate = 0.05\ntype_epsilon = 0.001\nestimator = '{estimator}'"));
+    let settings = settings(&format!(
+        "seed = 5\nlearning_rate = 0.05\ntype_epsilon = 0.001\ndepth_epsilon = 0.002\nestimator = '{estimator}'"
+    ));
     let mut search = search(&settings);
     search.step().unwrap();
 
@@ -73,17 +74,20 @@ fn check_step(estimator: &str) {
         policy.pullback(&training.images, &sample, &cotangent, Groups::ALL)
     };
     let gradient = gradient.unwrap().parameters;
-    let adam = Adam::new(&[(settings.type_rate, gradient.types().len())]).unwrap();
-    let mut adam = adam.with_epsilon(0, 0.001).unwrap();
-    adam.step(0, policy.parameters_mut().types_mut(), gradient.types()).unwrap();
+    let (depth, types) = (gradient.depth(), gradient.types());
+    let adam = Adam::new(&[(settings.depth_rate, depth.len()), (settings.type_rate, types.len())]).unwrap();
+    let mut adam = adam.with_epsilon(0, 0.002).unwrap().with_epsilon(1, 0.001).unwrap();
+    adam.step(0, policy.parameters_mut().depth_mut(), depth).unwrap();
+    adam.step(1, policy.parameters_mut().types_mut(), types).unwrap();
 
     assert_eq!(search.classifier().weights(), classifier.weights());
     let close = |a: &[f32], b: &[f32]| a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-6);
-    assert!(close(search.policy().parameters().types(), policy.parameters().types()));
-    assert_ne!(
-        policy.parameters().types(),
-        settings.policy_config().unwrap().init().unwrap().parameters().types()
-    );
+    let initial = settings.policy_config().unwrap().init().unwrap();
+    let [found, expected, initial] = [search.policy(), &policy, &initial].map(Policy::parameters);
+    assert!(close(found.depth(), expected.depth()));
+    assert!(close(found.types(), expected.types()));
+    assert_ne!(expected.depth(), initial.depth());
+    assert_ne!(expected.types(), initial.types());
 }
 
 #[test]
