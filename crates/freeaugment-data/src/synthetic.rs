@@ -153,8 +153,10 @@ impl Synthetic {
         // Small differences of place and size, so that no two drawings are the same.
         let (scale, x0, y0) = (next(0.72, 0.9), next(-0.08, 0.08), next(-0.08, 0.08));
         // Canonical light: dark ink on a paper of middling lightness, each with a slight tint. Were there all colours, a
-        // classifier would learn from the training images alone to ignore light.
-        let lightness = next(0.52, 0.6);
+        // classifier would learn from the training images alone to ignore light. Paper so light that strong Contrast
+        // drives it to white would leave pale ink on white, which is just what Brightness makes: then either could stand
+        // in for the other, and no answer would be the right one.
+        let lightness = next(0.44, 0.52);
         let contrast = next(0.1, 0.18);
         let ink_tint = [(); 3].map(|()| next(-0.06, 0.06));
         let ground_tint = [(); 3].map(|()| next(-0.06, 0.06));
