@@ -2,7 +2,7 @@
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use freeaugment::Policy;
 use serde_json::json;
@@ -205,11 +205,15 @@ fn lock(folder: &Path) -> Result<File, Error> {
     let path = folder.join(LOCK);
     let file =
         OpenOptions::new().create(true).truncate(false).write(true).open(&path).map_err(Error::io(&path))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(Error::RunLocked { path: folder.to_owned() }),
-        Err(TryLockError::Error(source)) => Err(Error::Io { path, source }),
+    // A process that was killed holds its lock until it is gone, which takes a moment.
+    for _ in 0..10 {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(100)),
+            Ok(()) => return Ok(file),
+            Err(TryLockError::Error(source)) => return Err(Error::Io { path, source }),
+        }
     }
+    Err(Error::RunLocked { path: folder.to_owned() })
 }
 
 /// Now, as `2026-01-31T23:59:59Z`.
