@@ -29,6 +29,7 @@ fn a_step_on_the_planted_transformation_gains_most() {
     let settings = resolve(Task::Search, "drawings", &[patch]).unwrap();
     let plan = Plan::new(&settings, &()).unwrap();
     let mut search = Search::new(settings, plan.clone()).unwrap();
+    let mut elsewhere = Vec::new();
     for epochs in read("EPOCHS", "9").split(',') {
         let epochs: u64 = epochs.parse().unwrap();
         while search.steps_done() < epochs * plan.steps {
@@ -37,9 +38,12 @@ fn a_step_on_the_planted_transformation_gains_most() {
         let worth = measure(&search, &plan, epochs);
         let planted = plant.split([',', ':']).next().unwrap();
         let best = worth.iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
-        // Earlier, what is hard to classify or a shear may be worth more (docs/search.md).
-        assert!(epochs < 9 || best.0 == planted, "after {epochs} epochs: {best:?} in place of {planted}");
+        if epochs >= 4 && best.0 != planted {
+            elsewhere.push(format!("after {epochs} epochs: {best:?} in place of {planted}"));
+        }
     }
+    // Only now, so that every table is printed.
+    assert!(elsewhere.is_empty(), "{}", elsewhere.join("; "));
 }
 
 /// Prints the table; returns the mean inner product of each transformation.
