@@ -1,6 +1,6 @@
 //! What happens to one image, and who decides it.
 
-use freeaugment::random::Stream;
+use freeaugment_base::random::Stream;
 
 use crate::operation::Operation;
 

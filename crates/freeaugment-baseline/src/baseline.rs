@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use freeaugment::nearest;
+use freeaugment_base::nearest;
 
 use crate::{
     Augmentation, AutoAugment, AutoAugmentTable, BaselineError, Crop, DomainBed, Order, RandAugment, Recipe,

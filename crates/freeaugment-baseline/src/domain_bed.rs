@@ -1,6 +1,6 @@
 //! DomainBed's augmentation (Gulrajani and Lopez-Paz, 2020), but for its crop and flip.
 
-use freeaugment::random::Stream;
+use freeaugment_base::random::Stream;
 
 use crate::Operation::{Brightness, Color, Contrast, Grayscale, Hue};
 use crate::space::unit;

@@ -6,7 +6,7 @@
 //! undergoes; [`Action::apply`] does it. A [`Baseline`] is an augmentation by name, with the [`Recipe`] it belongs to.
 //!
 //! ```
-//! use freeaugment::random::{Purpose, Stream};
+//! use freeaugment_base::random::{Purpose, Stream};
 //! use freeaugment_baseline::{Augmentation, Moment, TrivialAugment};
 //! use freeaugment_data::Picture;
 //!

@@ -1,6 +1,6 @@
 //! RandAugment (Cubuk et al., 2019).
 
-use freeaugment::random::Stream;
+use freeaugment_base::random::Stream;
 
 use crate::space::{RA, TOP, TORCHVISION_RAND, choose};
 use crate::{Action, Augmentation, BaselineError, Moment};

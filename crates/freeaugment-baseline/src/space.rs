@@ -1,6 +1,6 @@
 //! Which operations there are to draw from, and what a level of each means.
 
-use freeaugment::random::Stream;
+use freeaugment_base::random::Stream;
 
 use crate::Operation::{
     self, AutoContrast, Brightness, Color, Contrast, Cutout, Equalize, Identity, Invert, Posterize, Rotate,

@@ -1,6 +1,6 @@
 //! TrivialAugment (Müller and Hutter, 2021).
 
-use freeaugment::random::Stream;
+use freeaugment_base::random::Stream;
 
 use crate::space::{self, Range, TOP, choose};
 use crate::{Action, Augmentation, Moment};

@@ -1,6 +1,6 @@
 //! UniformAugment (LingChen et al., 2020).
 
-use freeaugment::random::Stream;
+use freeaugment_base::random::Stream;
 
 use crate::space::{UNIFORM, choose, coin, unit};
 use crate::{Action, Augmentation, Moment};

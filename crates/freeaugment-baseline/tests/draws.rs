@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use freeaugment::random::{Purpose, Stream};
+use freeaugment_base::random::{Purpose, Stream};
 use freeaugment_baseline::Operation::{
     AutoContrast, Brightness, Color, Contrast, Cutout, Equalize, Grayscale, Hue, Identity, Invert, Posterize,
     Rotate, Sharpness, ShearX, ShearY, Solarize, TranslateX, TranslateY,

@@ -1,6 +1,6 @@
 //! What holds for every picture and every value.
 
-use freeaugment::random::{Purpose, Stream};
+use freeaugment_base::random::{Purpose, Stream};
 use freeaugment_baseline::Operation::{
     Brightness, Color, Contrast, Cutout, Flip, Grayscale, Hue, Identity, Invert, Posterize, Rotate,
     Sharpness, ShearX, ShearY, Solarize, SolarizeAdd, TranslateX, TranslateY,

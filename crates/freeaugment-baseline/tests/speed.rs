@@ -4,7 +4,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use freeaugment::random::{Purpose, Stream};
+use freeaugment_base::random::{Purpose, Stream};
 use freeaugment_baseline::{Action, Baseline, Moment, Operation};
 use freeaugment_data::Picture;
 

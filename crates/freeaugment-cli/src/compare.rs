@@ -13,8 +13,8 @@ use crate::interrupt;
 use crate::output::{self, command, print, print_json};
 use crate::progress::{self, Reading};
 use crate::search::RUNS;
-use crate::table::{duration, percent};
 use crate::work;
+use freeaugment_base::{duration, percent};
 
 pub(crate) fn train(arguments: &TrainArguments) -> Result<Ending, Failure> {
     begin("train", std::slice::from_ref(&arguments.policy), None, &arguments.trials)

@@ -8,7 +8,7 @@ use freeaugment_search::{Comparison, Error, Plan, Row, Run, Settings, Summary, T
 use serde::Serialize;
 
 use crate::overview::preparation;
-use crate::table::{Table, duration, percent};
+use freeaugment_base::{Table, duration, percent};
 
 /// What every classifier is given.
 #[derive(Clone, Debug, Serialize)]

@@ -14,7 +14,7 @@ use crate::output::{print, print_json};
 use crate::overview::{MOST_NAMES, Unreadable};
 use crate::progress::Reading;
 use crate::sheet;
-use crate::table::Table;
+use freeaugment_base::Table;
 
 pub(crate) fn run(arguments: &DataArguments) -> Result<Ending, Failure> {
     let folder = arguments.folder.as_ref().map(|folder| folder.display().to_string());

@@ -8,7 +8,7 @@ use freeaugment_search::{Error, Plan, Search, Settings, evaluate};
 use serde::Serialize;
 
 use crate::proof;
-use crate::table::duration;
+use freeaugment_base::duration;
 
 /// Steps of each kind that are timed at most, and how long at most.
 const STEPS: u64 = 10;

@@ -7,7 +7,7 @@ use freeaugment::{DepthKind, Description, MagnitudeRange, Policy, Provenance};
 use freeaugment_search::Error;
 use serde::Serialize;
 
-use crate::table::{Table, bar, percent};
+use freeaugment_base::{Table, bar, percent};
 
 /// Letters of the longest bar.
 const BAR: usize = 20;

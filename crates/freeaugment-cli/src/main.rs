@@ -23,7 +23,6 @@ mod resume;
 mod search;
 mod sheet;
 mod show;
-mod table;
 mod work;
 
 use std::process::ExitCode;

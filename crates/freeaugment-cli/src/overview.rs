@@ -7,7 +7,7 @@ use freeaugment_data::Crop;
 use freeaugment_search::{Error, Plan, Settings};
 use serde::Serialize;
 
-use crate::table::Table;
+use freeaugment_base::Table;
 
 /// More names than this are counted, not listed.
 pub(crate) const MOST_NAMES: usize = 20;

@@ -7,7 +7,7 @@ use freeaugment_search::{Error, Settings};
 use serde::Serialize;
 
 use crate::learned::{Learned, Range, shown};
-use crate::table::{Table, percent};
+use freeaugment_base::{Table, percent};
 
 /// What was planted and what was learned of it.
 #[derive(Debug, Serialize)]

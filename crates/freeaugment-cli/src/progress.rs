@@ -12,7 +12,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::arguments::Manner;
 use crate::output;
-use crate::table::{duration, percent};
+use freeaugment_base::{duration, percent};
 
 /// Reading that takes less is not worth a bar.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -11,7 +11,7 @@ use crate::interrupt;
 use crate::output;
 use crate::overview::noun;
 use crate::progress;
-use crate::table::{Table, percent};
+use freeaugment_base::{Table, percent};
 
 /// Changes the seed: what is judged must not have been fitted to the weights of the search's classifier.
 const FRESH: u64 = 0x5eed_0f50;

@@ -45,7 +45,7 @@ pub(crate) fn save(dataset: &Dataset, path: &Path) -> Result<(), Error> {
     PngEncoder::new(&mut bytes)
         .write_image(&sheet, width, height, image::ExtendedColorType::Rgb8)
         .map_err(|error| failed(std::io::Error::other(error.to_string())))?;
-    freeaugment::write_atomically(path, &bytes).map_err(failed)
+    freeaugment_base::write_atomically(path, &bytes).map_err(failed)
 }
 
 fn thumbnail(picture: Picture) -> RgbImage {

@@ -8,7 +8,7 @@ use crate::arguments::ShowArguments;
 use crate::exit::{Ending, Failure};
 use crate::learned::Learned;
 use crate::output::{print, print_json};
-use crate::table::Table;
+use freeaugment_base::Table;
 
 pub(crate) fn run(arguments: &ShowArguments) -> Result<Ending, Failure> {
     let path = policy_path(&arguments.policy)?;

@@ -4,7 +4,7 @@
 //! Those that come after the policy have their pullback beside them.
 
 use freeaugment::Shape;
-use freeaugment::random::{Purpose, Stream};
+use freeaugment_base::random::{Purpose, Stream};
 
 use crate::picture::Picture;
 use crate::resample::{Window, resize};

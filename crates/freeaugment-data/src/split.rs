@@ -1,6 +1,6 @@
 //! Drawing subsets and splits by seed, class by class.
 
-use freeaugment::random::{Purpose, Stream};
+use freeaugment_base::random::{Purpose, Stream};
 
 /// A random order of `items`, by seed, purpose, epoch and index alone.
 pub(crate) fn shuffle(items: &mut [u32], mut stream: Stream) {

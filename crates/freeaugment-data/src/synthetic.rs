@@ -8,8 +8,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use freeaugment::random::{Purpose, Stream};
 use freeaugment::{Images, Shape, Transformation};
+use freeaugment_base::random::{Purpose, Stream};
 
 use crate::dataset::{Dataset, Kind, Source, Splits};
 use crate::error::Error;

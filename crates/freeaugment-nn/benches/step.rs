@@ -7,7 +7,7 @@
 
 use std::time::Instant;
 
-use freeaugment::random::{Purpose, Stream};
+use freeaugment_base::random::{Purpose, Stream};
 use freeaugment_nn::optimizer::Sgd;
 use freeaugment_nn::{Batch, Classifier, Device, Network};
 

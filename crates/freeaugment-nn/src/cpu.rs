@@ -15,12 +15,12 @@ mod direct;
 mod forward;
 mod frame;
 mod graph;
+mod lane;
 mod linear;
 mod matmul;
 mod normalization;
 mod pooling;
 mod scratch;
-pub(crate) mod simd;
 #[cfg(test)]
 mod speed;
 mod sum;

@@ -3,62 +3,61 @@
 use std::fmt;
 use std::str::FromStr;
 
+#[cfg(feature = "burn")]
+use crate::burn;
 use crate::loss::CrossEntropy;
 use crate::network::Network;
 use crate::parameter::{Parameters, Statistics};
-use crate::{Batch, Error, Evaluation, Hypergradient, accelerator, cpu};
+use crate::{Batch, Error, Evaluation, Hypergradient, cpu};
 
 /// A device that computes networks.
 #[derive(Clone, Debug)]
 pub struct Device {
     name: String,
     /// Burn's device; none for this crate's own kernels.
-    burn: Option<burn::tensor::Device>,
+    #[cfg(feature = "burn")]
+    burn: Option<::burn::tensor::Device>,
 }
 
-/// Names of devices and the cargo features that bring them.
-const NAMES: [(&str, Option<&str>); 7] = [
-    ("cpu", None),
-    ("flex", None),
-    ("cuda", Some("cuda")),
-    ("rocm", Some("rocm")),
-    ("metal", Some("metal")),
-    ("vulkan", Some("vulkan")),
-    ("webgpu", Some("webgpu")),
-];
+/// Names of devices; each but the first is also the cargo feature that brings it.
+const NAMES: [&str; 7] = ["cpu", "flex", "cuda", "rocm", "metal", "vulkan", "webgpu"];
 
 impl Device {
     /// The CPU, with this crate's own kernels.
     pub fn cpu() -> Self {
-        Self { name: "cpu".to_owned(), burn: None }
+        Self {
+            name: "cpu".to_owned(),
+            #[cfg(feature = "burn")]
+            burn: None,
+        }
     }
 
-    /// The device of that name: `cpu`, `flex` (Burn's tensors on the CPU, a slow second opinion), or one that a cargo
-    /// feature brings: `cuda`, `rocm`, `metal`, `vulkan`, `webgpu`. A device that cannot compute is refused here, not
-    /// in the middle of a run.
+    /// The device of that name: `cpu`, or one that a cargo feature brings: `flex` (Burn's tensors on the CPU, a slow
+    /// second opinion), `cuda`, `rocm`, `metal`, `vulkan`, `webgpu`. A device that cannot compute is refused here, not in
+    /// the middle of a run.
     pub fn open(name: &str) -> Result<Self, Error> {
         let lower = name.to_ascii_lowercase();
-        let Some((known, feature)) = NAMES.iter().find(|(known, _)| *known == lower) else {
+        let Some(known) = NAMES.into_iter().find(|known| *known == lower) else {
             return Err(Error::UnknownDevice { name: name.to_owned(), available: Self::names() });
         };
-        if *known == "cpu" {
+        if known == "cpu" {
             return Ok(Self::cpu());
         }
-        let Some(burn) = burn_device(known) else {
-            let feature = feature.unwrap_or(known);
-            return Err(Error::DeviceNotBuilt { name: name.to_owned(), feature, available: Self::names() });
-        };
-        match accelerator::probe(&burn) {
-            Ok(()) => Ok(Self { name: lower, burn: Some(burn) }),
-            Err(reason) => {
-                Err(Error::DeviceAbsent { name: name.to_owned(), reason, available: Self::names() })
-            }
+        #[cfg(feature = "burn")]
+        if let Some(burn) = burn_device(known) {
+            return match burn::probe(&burn) {
+                Ok(()) => Ok(Self { name: lower, burn: Some(burn) }),
+                Err(reason) => {
+                    Err(Error::DeviceAbsent { name: name.to_owned(), reason, available: Self::names() })
+                }
+            };
         }
+        Err(Error::DeviceNotBuilt { name: name.to_owned(), feature: known, available: Self::names() })
     }
 
     /// The names that [`Self::open`] takes in this build.
     pub fn names() -> Vec<String> {
-        NAMES.iter().map(|(name, _)| *name).filter(|name| built(name)).map(str::to_owned).collect()
+        NAMES.into_iter().filter(|name| built(name)).map(str::to_owned).collect()
     }
 
     /// The name it was opened by.
@@ -67,10 +66,11 @@ impl Device {
     }
 
     pub(crate) fn engine(&self, network: Network) -> Engine {
-        match &self.burn {
-            None => Engine::Cpu(cpu::Engine::new(network)),
-            Some(burn) => Engine::Burn(accelerator::Engine::new(network, burn.clone(), self.name.clone())),
+        #[cfg(feature = "burn")]
+        if let Some(burn) = &self.burn {
+            return Engine::Burn(burn::Engine::new(network, burn.clone(), self.name.clone()));
         }
+        Engine::Cpu(cpu::Engine::new(network))
     }
 }
 
@@ -91,7 +91,8 @@ impl fmt::Display for Device {
 /// Whether this build has the device.
 fn built(name: &str) -> bool {
     match name {
-        "cpu" | "flex" => true,
+        "cpu" => true,
+        "flex" => cfg!(feature = "flex"),
         "cuda" => cfg!(feature = "cuda"),
         "rocm" => cfg!(feature = "rocm"),
         "metal" => cfg!(feature = "metal"),
@@ -102,11 +103,13 @@ fn built(name: &str) -> bool {
 }
 
 /// Burn's first device of a kind, where this build has the kind. Nothing is started yet.
-fn burn_device(name: &str) -> Option<burn::tensor::Device> {
-    use burn::tensor::Device;
+#[cfg(feature = "burn")]
+fn burn_device(name: &str) -> Option<::burn::tensor::Device> {
+    use ::burn::tensor::Device;
     #[cfg(any(feature = "metal", feature = "vulkan", feature = "webgpu"))]
-    use burn::tensor::DeviceKind;
+    use ::burn::tensor::DeviceKind;
     match name {
+        #[cfg(feature = "flex")]
         "flex" => Some(Device::flex()),
         #[cfg(feature = "cuda")]
         "cuda" => Some(Device::cuda(0)),
@@ -127,14 +130,16 @@ fn burn_device(name: &str) -> Option<burn::tensor::Device> {
 #[derive(Debug)]
 pub(crate) enum Engine {
     Cpu(cpu::Engine),
-    Burn(accelerator::Engine),
+    #[cfg(feature = "burn")]
+    Burn(burn::Engine),
 }
 
 /// What a training pass leaves behind.
 #[derive(Debug)]
 pub(crate) enum EngineRecord {
     Cpu(Box<cpu::Record>),
-    Burn(Box<accelerator::Record>),
+    #[cfg(feature = "burn")]
+    Burn(Box<burn::Record>),
 }
 
 impl Engine {
@@ -152,6 +157,7 @@ impl Engine {
                     in_pool(|| engine.gradient(batch, weights, statistics, loss, keep));
                 Ok((evaluation, record.map(|record| EngineRecord::Cpu(Box::new(record)))))
             }
+            #[cfg(feature = "burn")]
             Self::Burn(engine) => {
                 let (evaluation, record) = engine.gradient(batch, weights, statistics, loss, keep)?;
                 Ok((evaluation, record.map(|record| EngineRecord::Burn(Box::new(record)))))
@@ -167,6 +173,7 @@ impl Engine {
     ) -> Result<(f64, Vec<f32>), Error> {
         match self {
             Self::Cpu(engine) => Ok(in_pool(|| engine.input_gradient(batch, weights, loss))),
+            #[cfg(feature = "burn")]
             Self::Burn(engine) => engine.input_gradient(batch, weights, loss),
         }
     }
@@ -179,6 +186,7 @@ impl Engine {
     ) -> Result<Vec<f32>, Error> {
         match self {
             Self::Cpu(engine) => Ok(in_pool(|| engine.logits(batch, weights, statistics))),
+            #[cfg(feature = "burn")]
             Self::Burn(engine) => engine.logits(batch, weights, statistics),
         }
     }
@@ -192,6 +200,7 @@ impl EngineRecord {
     ) -> Result<Hypergradient, Error> {
         match self {
             Self::Cpu(record) => Ok(in_pool(|| record.hypergradient(direction, network))),
+            #[cfg(feature = "burn")]
             Self::Burn(record) => record.hypergradient(direction),
         }
     }

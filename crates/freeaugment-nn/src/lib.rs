@@ -24,7 +24,8 @@
 //! # }
 //! ```
 
-mod accelerator;
+#[cfg(feature = "burn")]
+mod burn;
 mod classifier;
 mod cpu;
 mod device;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use freeaugment::random::{Purpose, Stream};
+use freeaugment_base::random::{Purpose, Stream};
 
 use crate::network::Network;
 

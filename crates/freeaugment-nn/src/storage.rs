@@ -59,7 +59,7 @@ pub(crate) fn save(path: &Path, weights: &Parameters, statistics: &Statistics) -
     }
     let bytes = safetensors::serialize(views, None).map_err(wrong)?;
     let failed = |source| Error::File { path: path.to_owned(), source };
-    freeaugment::write_atomically(path, &bytes).map_err(failed)
+    freeaugment_base::write_atomically(path, &bytes).map_err(failed)
 }
 
 /// Reads a file that has every tensor but those in `except`, which stay as they are in the given state.

@@ -2,7 +2,7 @@
 
 mod common;
 
-use freeaugment::random::{Purpose, Stream};
+use freeaugment_base::random::{Purpose, Stream};
 use freeaugment_nn::optimizer::{Cosine, Sgd};
 use freeaugment_nn::{Batch, Classifier, Device, Network};
 

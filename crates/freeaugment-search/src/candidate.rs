@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
-use freeaugment::random::{Purpose, Stream};
-use freeaugment::{Images, Place, Policy, PolicyConfig, nearest};
+use freeaugment::{Images, Place, Policy, PolicyConfig};
+use freeaugment_base::nearest;
+use freeaugment_base::random::{Purpose, Stream};
 use freeaugment_baseline::{
     Augmentation, Baseline, BaselineError, Crop as RecipeCrop, Moment, Order, Published, Recipe,
 };

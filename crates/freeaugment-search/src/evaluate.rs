@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use freeaugment::random::Purpose;
+use freeaugment_base::random::Purpose;
 use freeaugment_data::{Loader, Order};
 use freeaugment_nn::{Batch, Classifier};
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use freeaugment::Place;
-use freeaugment::random::Purpose;
+use freeaugment_base::random::Purpose;
 use freeaugment_data::{
     Crop, Dataset, Error as DataError, Kind, Order, Pipeline, Plant, Scan, Synthetic, Unreadable, halve,
     take_stratified,

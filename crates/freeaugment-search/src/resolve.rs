@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use freeaugment::nearest;
+use freeaugment_base::nearest;
 use toml::{Table, Value};
 
 use crate::error::Error;

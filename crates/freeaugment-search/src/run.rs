@@ -105,7 +105,7 @@ impl Run {
     /// Writes a file of the run, whole or not at all.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), Error> {
         let path = self.path(name);
-        freeaugment::write_atomically(&path, bytes).map_err(Error::io(&path))
+        freeaugment_base::write_atomically(&path, bytes).map_err(Error::io(&path))
     }
 
     /// Reads a file of the run, if it is there.
@@ -125,7 +125,7 @@ impl Run {
             "command": command,
             "system": std::env::consts::OS,
             "architecture": std::env::consts::ARCH,
-            "instruction_set": format!("{:?}", freeaugment::simd::instruction_set()),
+            "instruction_set": format!("{:?}", freeaugment_base::simd::instruction_set()),
             "cores": std::thread::available_parallelism().map_or(0, usize::from),
             "device": settings.device,
         });

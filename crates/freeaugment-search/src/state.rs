@@ -62,7 +62,7 @@ impl Writer {
         let wrong = |error: safetensors::SafeTensorError| broken(path, &error.to_string());
         let views = views.collect::<Result<Vec<_>, _>>().map_err(wrong)?;
         let bytes = safetensors::serialize(views, Some(self.metadata)).map_err(wrong)?;
-        freeaugment::write_atomically(path, &bytes).map_err(Error::io(path))
+        freeaugment_base::write_atomically(path, &bytes).map_err(Error::io(path))
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use freeaugment::random::Purpose;
+use freeaugment_base::random::Purpose;
 use freeaugment_data::{Loader, Order, Pipeline};
 use freeaugment_nn::optimizer::{Cosine, Sgd, Warmup};
 use freeaugment_nn::{Batch, Classifier, CrossEntropy, Device, Network};

@@ -93,7 +93,7 @@ impl Trial {
         let mut lines = whole_lines::<TrainingEpoch>(&metrics)?;
         lines.truncate(done);
         let text: String = lines.iter().flat_map(|line| [line, "\n"]).collect();
-        freeaugment::write_atomically(&metrics, text.as_bytes()).map_err(Error::io(&metrics))?;
+        freeaugment_base::write_atomically(&metrics, text.as_bytes()).map_err(Error::io(&metrics))?;
 
         let mut saved = Instant::now();
         while training.steps_done() < training.steps_total() {
@@ -142,7 +142,7 @@ impl Trial {
         training.classifier().save(&self.folder.join(WEIGHTS))?;
         let text = serde_json::to_string_pretty(&outcome).expect("plain values") + "\n";
         let path = self.folder.join(RESULT);
-        freeaugment::write_atomically(&path, text.as_bytes()).map_err(Error::io(&path))?;
+        freeaugment_base::write_atomically(&path, text.as_bytes()).map_err(Error::io(&path))?;
         // The result says that the cell is finished; what it would continue from is not needed any more.
         let checkpoint = self.folder.join(CHECKPOINT);
         match std::fs::remove_file(&checkpoint) {

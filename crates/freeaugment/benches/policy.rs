@@ -7,8 +7,9 @@
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput};
-use freeaugment::random::{Purpose, Stream};
-use freeaugment::{Estimator, Groups, Images, Policy, PolicyConfig, Shape, Transformation, simd};
+use freeaugment::{Estimator, Groups, Images, Policy, PolicyConfig, Shape, Transformation};
+use freeaugment_base::random::{Purpose, Stream};
+use freeaugment_base::simd;
 
 /// The sizes and batches of the peers' benchmark.
 const CASES: [(usize, usize); 2] = [(32, 128), (224, 16)];

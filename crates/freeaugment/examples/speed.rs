@@ -3,8 +3,9 @@
 
 use std::time::Instant;
 
-use freeaugment::random::{Purpose, Stream};
-use freeaugment::{Error, Estimator, Groups, Images, PolicyConfig, Shape, simd};
+use freeaugment::{Error, Estimator, Groups, Images, PolicyConfig, Shape};
+use freeaugment_base::random::{Purpose, Stream};
+use freeaugment_base::simd;
 
 /// Repetitions of which the median counts.
 const ROUNDS: usize = 15;

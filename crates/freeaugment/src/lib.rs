@@ -12,18 +12,14 @@
 //!
 //! The method is that of "FreeAugment: Data Augmentation Search Across All Degrees of Freedom" (ECCV 2024).
 
-pub mod document;
 mod error;
 mod image;
-mod math;
 mod policy;
-pub mod random;
 pub mod sampling;
-pub mod simd;
-mod spelling;
-mod storage;
 mod transformation;
 mod work;
+
+use freeaugment_base::{document, math, random};
 
 pub use error::Error;
 pub use image::{Images, Shape};
@@ -32,6 +28,4 @@ pub use policy::{
     MagnitudeRange, Noise, Parameters, Place, Policy, PolicyConfig, Provenance, RangedTransformation, Sample,
     SampleGradients, Sharing, TypesKind, VERSION,
 };
-pub use spelling::nearest;
-pub use storage::write_atomically;
 pub use transformation::{Magnitude, Transformation};

@@ -3,7 +3,8 @@
 mod common;
 
 use common::{noise_images, normal, random_parameters};
-use freeaugment::{Estimator, Gradients, Groups, Images, Policy, PolicyConfig, Shape, Transformation, simd};
+use freeaugment::{Estimator, Gradients, Groups, Images, Policy, PolicyConfig, Shape, Transformation};
+use freeaugment_base::simd;
 
 const SHAPE: Shape = Shape { count: 13, channels: 3, height: 33, width: 29 };
 

@@ -149,7 +149,7 @@ fn check_sampler(what: &str, parameters: &[f32], gradient: &[f32], value: impl F
 
 fn gumbel(seed: u64, count: usize) -> Vec<f32> {
     let mut noise: Vec<f32> = uniform(seed, count).iter().map(|r| r.clamp(1e-6, 1.0 - 1e-6)).collect();
-    freeaugment::random::gumbel_from_uniform(&mut noise);
+    freeaugment_base::random::gumbel_from_uniform(&mut noise);
     noise
 }
 

@@ -124,7 +124,7 @@ proptest! {
         let sampler = Sinkhorn { transformations: n, layers, iterations, pad: -10.0, temperature };
         let logits = common::normal(seed, n * layers);
         let mut noise: Vec<f32> = uniform(seed + 1, n * n).iter().map(|r| r.clamp(1e-7, 1.0 - 1e-7)).collect();
-        freeaugment::random::gumbel_from_uniform(&mut noise);
+        freeaugment_base::random::gumbel_from_uniform(&mut noise);
         let mut soft = vec![0.0; n * layers];
         let noise = Matrices { data: &noise, stride: n * n };
         let target = &mut MatricesMut { data: &mut soft, stride: n * layers };

@@ -2,7 +2,7 @@
 
 mod table;
 
-use freeaugment::random::Stream;
+use freeaugment_base::random::Stream;
 
 use crate::space::{AUTO, Range, TORCHVISION_AUTO, choose, unit};
 use crate::{Action, Augmentation, Moment, Operation};

@@ -1,6 +1,6 @@
 //! What is drawn for one image.
 
-use freeaugment::random::Stream;
+use freeaugment_base::random::Stream;
 
 use crate::action::{Action, Moment};
 use crate::operation::Operation;

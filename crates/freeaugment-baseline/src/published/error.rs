@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use freeaugment::document;
+use freeaugment_base::document;
 use thiserror::Error;
 
 use super::kind::Kind;

@@ -1,6 +1,6 @@
 //! Our own file of a baseline: versioned JSON that a person can read. It is data; reading it checks everything.
 
-use freeaugment::document::{self, parse};
+use freeaugment_base::document::{self, parse};
 use serde::{Deserialize, Serialize};
 
 use super::error::{FORMAT, Problem, VERSION};

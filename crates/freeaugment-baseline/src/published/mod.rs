@@ -31,8 +31,9 @@ use std::fs;
 use std::io::Read as _;
 use std::path::Path;
 
-use freeaugment::random::Stream;
-use freeaugment::{Policy, write_atomically};
+use freeaugment::Policy;
+use freeaugment_base::random::Stream;
+use freeaugment_base::write_atomically;
 use serde::{Deserialize, Serialize};
 
 use crate::action::{Action, Augmentation, Moment};

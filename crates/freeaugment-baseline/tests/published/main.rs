@@ -11,7 +11,7 @@ mod subpolicy;
 
 use std::path::PathBuf;
 
-use freeaugment::random::{Purpose, Stream};
+use freeaugment_base::random::{Purpose, Stream};
 use freeaugment_baseline::{Action, Augmentation, Kind, Moment, Operation, Published, import};
 
 /// A file in a folder of its own, which lasts as long as the first of the two.

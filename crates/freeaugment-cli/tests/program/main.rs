@@ -5,6 +5,7 @@ mod determinism;
 mod document;
 mod interruption;
 mod output;
+mod reference;
 mod refusal;
 mod run_folder;
 mod training;

@@ -1,7 +1,7 @@
 //! The matrix product that everything heavy is made of: a register tile of a few rows by 16 columns, per instruction
 //! set. The order of every sum is fixed by the shapes alone.
 
-use super::simd::{InstructionSet, instruction_set};
+use freeaugment_base::simd::{InstructionSet, instruction_set};
 
 /// Columns of a tile, and of a panel of the right-hand matrix.
 pub(crate) const PANEL: usize = 16;
@@ -143,6 +143,8 @@ fn run(set: InstructionSet, rows: usize, strip: &Strip, c: &mut [f32], c_row: us
             InstructionSet::Avx2 => strip_avx2(rows, strip, c, c_row, accumulate),
             #[cfg(target_arch = "x86_64")]
             InstructionSet::Avx512 => strip_avx512(rows, strip, c, c_row, accumulate),
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => strip_portable(rows, strip, c, c_row, accumulate),
         }
     }
 }
@@ -306,9 +308,9 @@ unsafe fn tile_avx512<const ROWS: usize>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::simd::available;
     use super::super::testing::noise;
     use super::*;
+    use freeaugment_base::simd::available;
 
     #[test]
     fn every_instruction_set_agrees_with_a_plain_loop_on_odd_shapes() {

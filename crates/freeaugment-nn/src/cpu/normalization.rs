@@ -7,8 +7,8 @@
 use rayon::prelude::*;
 
 use super::activation::{Curve, with_curve};
-use super::simd::versions;
 use crate::pass::Activation;
+use freeaugment_base::versions;
 
 /// What batch norm subtracts and divides by, per channel.
 #[derive(Clone, Debug)]
@@ -225,7 +225,7 @@ versions! {
         (mean, square)
     }
 
-    fn scale_and_activate<C: Curve>(x: &[f32], scale: &[f32], shift: &[f32], out: &mut [f32]) {
+    fn scale_and_activate<type C: Curve>(x: &[f32], scale: &[f32], shift: &[f32], out: &mut [f32]) {
         let channels = scale.len();
         let shift = &shift[..channels];
         for (x, out) in x.chunks_exact(channels).zip(out.chunks_exact_mut(channels)) {
@@ -235,7 +235,7 @@ versions! {
         }
     }
 
-    fn backward_sums<C: Curve>(x: &[f32], cotangent: &[f32], moments: &Moments, affine: Affine) -> (Vec<f32>, Vec<f32>) {
+    fn backward_sums<type C: Curve>(x: &[f32], cotangent: &[f32], moments: &Moments, affine: Affine) -> (Vec<f32>, Vec<f32>) {
         let channels = affine.scale.len();
         let (scale, shift) = (affine.scale, &affine.shift[..channels]);
         let (mean, inverse) = (&moments.mean[..channels], &moments.inverse[..channels]);
@@ -252,7 +252,7 @@ versions! {
         (sum, product)
     }
 
-    fn backward_write<C: Curve>(
+    fn backward_write<type C: Curve>(
         x: &[f32], cotangent: &[f32], moments: &Moments, affine: Affine, left: &Cotangent, addend: Option<&[f32]>, out: &mut [f32],
     ) {
         let channels = affine.scale.len();
@@ -288,7 +288,7 @@ versions! {
         (sum, product)
     }
 
-    fn tangent_write<C: Curve>(
+    fn tangent_write<type C: Curve>(
         x: &[f32], x_tangent: &[f32], moments: &Moments, affine: Affine, affine_tangent: Affine, left: &Tangent, out: &mut [f32],
     ) {
         let channels = affine.scale.len();
@@ -308,7 +308,7 @@ versions! {
         }
     }
 
-    fn backward_tangent_sums<C: Curve>(arrays: [&[f32]; 4], second: &Second) -> (Vec<f32>, Vec<f32>) {
+    fn backward_tangent_sums<type C: Curve>(arrays: [&[f32]; 4], second: &Second) -> (Vec<f32>, Vec<f32>) {
         let channels = second.affine.scale.len();
         let [x, x_tangent, cotangent, cotangent_tangent] = arrays;
         let (mut sum, mut product) = (vec![0.0_f32; channels], vec![0.0_f32; channels]);
@@ -328,7 +328,7 @@ versions! {
         (sum, product)
     }
 
-    fn backward_tangent_write<C: Curve>(
+    fn backward_tangent_write<type C: Curve>(
         arrays: [&[f32]; 4], second: &Second, sums: &[Vec<f32>; 2], addend: Option<&[f32]>, out: &mut [f32],
     ) {
         let channels = second.affine.scale.len();

@@ -4,8 +4,8 @@
 use rayon::prelude::*;
 
 use super::activation::{Curve, with_curve};
-use super::simd::versions;
 use crate::pass::Activation;
+use freeaugment_base::versions;
 
 const CHUNK: usize = 16_384;
 
@@ -47,19 +47,19 @@ pub(crate) fn add_bend(
 }
 
 versions! {
-    fn forward_chunk<C: Curve>(a: &[f32], b: &[f32], out: &mut [f32]) {
+    fn forward_chunk<type C: Curve>(a: &[f32], b: &[f32], out: &mut [f32]) {
         for ((out, a), b) in out.iter_mut().zip(a).zip(b) {
             *out = C::value(a + b);
         }
     }
 
-    fn linearize_chunk<C: Curve>(a: &[f32], b: &[f32], change: &[f32], out: &mut [f32]) {
+    fn linearize_chunk<type C: Curve>(a: &[f32], b: &[f32], change: &[f32], out: &mut [f32]) {
         for (((out, a), b), change) in out.iter_mut().zip(a).zip(b).zip(change) {
             *out = change * C::slope(a + b);
         }
     }
 
-    fn bend_chunk<C: Curve>(a: &[f32], b: &[f32], cotangent: &[f32], tangent: &[f32], out: &mut [f32]) {
+    fn bend_chunk<type C: Curve>(a: &[f32], b: &[f32], cotangent: &[f32], tangent: &[f32], out: &mut [f32]) {
         for ((((out, a), b), cotangent), tangent) in out.iter_mut().zip(a).zip(b).zip(cotangent).zip(tangent) {
             *out += cotangent * C::bend(a + b) * tangent;
         }

@@ -1,6 +1,6 @@
 //! Helpers of the kernels' tests.
 
-use freeaugment::random::{Purpose, Stream};
+use freeaugment_base::random::{Purpose, Stream};
 
 /// Standard normal noise, the same for the same seed.
 pub(crate) fn noise(seed: u64, len: usize) -> Vec<f32> {

@@ -13,9 +13,10 @@
 use rayon::prelude::*;
 
 use super::frame::Frame;
+use super::lane::Lane;
 use super::matmul::{Extent, Left, PANEL, Right, multiply};
 use super::scratch;
-use super::simd::{Lane, versions};
+use freeaugment_base::versions;
 
 /// Output pixels along the side of [`four`]'s tile.
 const TILE: usize = 4;

@@ -1,7 +1,7 @@
 //! Small problems, and how to compare arrays.
 #![allow(dead_code, unreachable_pub, reason = "every test uses its own part")]
 
-use freeaugment::random::{Purpose, Stream};
+use freeaugment_base::random::{Purpose, Stream};
 use freeaugment_nn::pass::Activation;
 use freeaugment_nn::{Batch, Classifier, Device, Network, Parameters};
 

@@ -12,7 +12,6 @@ use super::parameter::Parameters;
 use super::{Policy, Provenance};
 use crate::document::{self, parse};
 use crate::error::Error;
-use crate::storage::write_atomically;
 use crate::transformation::Transformation;
 
 /// The version of the file that this crate writes, and the only one it reads.
@@ -122,7 +121,7 @@ impl Policy {
         let path = path.as_ref();
         let write = || {
             let text = to_json(self)?;
-            write_atomically(path, text.as_bytes()).map_err(FileProblem::Write)
+            freeaugment_base::write_atomically(path, text.as_bytes()).map_err(FileProblem::Write)
         };
         write().map_err(|problem| FileError { path: Some(path.to_owned()), problem })
     }

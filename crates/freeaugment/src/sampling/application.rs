@@ -2,7 +2,7 @@
 
 use crate::math::{exp, ln};
 
-crate::simd::versions! {
+freeaugment_base::versions! {
     /// soft = σ((logit + ln r - ln(1-r)) / temperature), given `noise` r uniform in (0, 1). It is applied where soft > 1/2.
     pub fn sample_application(logits: &[f32], noise: &[f32], temperature: f32, soft: &mut [f32]) {
         for ((soft, &logit), &r) in soft.iter_mut().zip(logits).zip(noise) {

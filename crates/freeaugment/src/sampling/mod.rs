@@ -19,7 +19,7 @@ pub use softmax::{log_softmax, log_softmax_pullback};
 
 use crate::math::exp;
 
-crate::simd::versions! {
+freeaugment_base::versions! {
     /// Turns log soft into soft, in place.
     pub fn soften(values: &mut [f32]) {
         for value in values {

@@ -125,7 +125,7 @@ impl Sinkhorn {
     }
 }
 
-crate::simd::versions! {
+freeaugment_base::versions! {
     /// Normalises rows and columns in turn. Each half of an iteration is x - logsumexp(x); its exponential, which is the
     /// softmax that the pullback needs, is kept in `steps` unless that is empty.
     fn iterate(matrix: &mut [Lanes], n: usize, iterations: usize, steps: &mut [Lanes]) {

@@ -77,7 +77,7 @@ impl Stretch {
     }
 }
 
-crate::simd::versions! {
+freeaugment_base::versions! {
     fn range(x: &[f32]) -> (f32, f32) {
         let smaller = |a: f32, b: f32| if a < b { a } else { b };
         let larger = |a: f32, b: f32| if a > b { a } else { b };

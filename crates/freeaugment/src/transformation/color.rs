@@ -71,7 +71,7 @@ fn grey(pixel: [f32; 3]) -> f32 {
 /// Pixels handled together, so that sums run in independent lanes.
 const LANES: usize = 8;
 
-crate::simd::versions! {
+freeaugment_base::versions! {
     fn apply(x: &[f32], m: f32, out: &mut [f32]) {
         let ([r, g, b], [out_r, out_g, out_b]) = (planes(x), planes_mut(out));
         let pixels = r.iter().zip(g).zip(b).zip(out_r.iter_mut().zip(out_g).zip(out_b));

@@ -113,7 +113,7 @@ fn mapped_inner(table: &[f32; 256], levels: &[u8], g: &[f32]) -> f64 {
     total
 }
 
-crate::simd::versions! {
+freeaugment_base::versions! {
     /// The value of each level: (pixels below it + step div 2) div step, of 255.
     fn flatten(below: &[u32; 256], step: u32, table: &mut [f32; 256]) {
         // A division of doubles is exact enough for whole numbers of 32 bits, and there are vectors of them.

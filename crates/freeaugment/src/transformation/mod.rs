@@ -28,8 +28,8 @@ use rayon::prelude::*;
 
 use crate::error::{Error, check_length, check_value};
 use crate::image::{Image, Images};
-use crate::spelling::nearest;
 use crate::work::{Scratch, with_scratch};
+use freeaugment_base::nearest;
 
 /// Declares the modules and the table of all transformations; the order of this list is their index in every policy.
 macro_rules! transformations {

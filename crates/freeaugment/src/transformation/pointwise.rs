@@ -89,7 +89,7 @@ pub(crate) fn fold_with(mut lanes: [f32; LANES], f: impl Fn(f32, f32) -> f32) ->
     lanes[0]
 }
 
-crate::simd::versions! {
+freeaugment_base::versions! {
     /// The inner product of two images.
     pub(crate) fn dot(x: &[f32], g: &[f32]) -> f32 {
         sum(x, g, |x, g| x * g)
@@ -133,7 +133,7 @@ macro_rules! pointwise_kernel {
         pub(super) static KERNEL: Pointwise = Pointwise;
         static DEFINITION: Definition = $definition;
 
-        crate::simd::versions! {
+        freeaugment_base::versions! {
             fn apply(x: &[f32], m: f32, out: &mut [f32]) {
                 let f = $apply(m);
                 pointwise::map(x, out, |x| f(x));

@@ -65,7 +65,7 @@ impl Kernel for Rotate {
     }
 }
 
-crate::simd::versions! {
+freeaugment_base::versions! {
     fn apply<const L: usize>(image: Image<'_>, m: f32, out: &mut [f32], pixels: &mut Vec<f32>) {
         let turn = Turn::new(image, m);
         let pixels = interleave::<L>(image, pixels);

@@ -70,7 +70,7 @@ fn has_inside(image: Image<'_>) -> bool {
     image.height > 2 && image.width > 2
 }
 
-crate::simd::versions! {
+freeaugment_base::versions! {
     fn apply_inside(x: &[f32], width: usize, m: f32, rows: &mut [f32], out: &mut [f32]) {
         visit_inside(x, width, rows, |range, x, blur| {
             for ((out, &x), &blur) in out[range].iter_mut().zip(x).zip(blur) {

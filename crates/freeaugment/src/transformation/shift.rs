@@ -95,7 +95,7 @@ impl Kernel for Shifted {
     }
 }
 
-crate::simd::versions! {
+freeaugment_base::versions! {
     fn blend(image: Image<'_>, axis: Axis, whole: &[i32], fraction: &[f32], rows: &mut [f32], out: &mut [f32]) {
         for (plane, out) in image.planes().zip(out.chunks_exact_mut(image.plane())) {
             let mut walk = Walk::new(plane, image, axis, whole, fraction, rows);

@@ -1,8 +1,8 @@
 //! Random inputs for the tests.
 #![allow(dead_code)] // every test target uses its own part
 
-use freeaugment::random::{Purpose, Stream};
 use freeaugment::{Images, Parameters, PolicyConfig, Shape};
+use freeaugment_base::random::{Purpose, Stream};
 
 /// Numbers uniform in [0, 1).
 pub(crate) fn uniform(seed: u64, count: usize) -> Vec<f32> {

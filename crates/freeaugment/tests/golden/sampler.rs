@@ -1,11 +1,11 @@
 //! The samplers and their pullbacks.
 
 use freeaugment::Transformation;
-use freeaugment::random::gumbel_from_uniform;
 use freeaugment::sampling::{
     Assigner, Bounds, Gaussian, Matrices, MatricesMut, Sinkhorn, Tape, assign_column_maximum, log_softmax,
     log_softmax_pullback, sample_application, sample_application_pullback, soften,
 };
+use freeaugment_base::random::gumbel_from_uniform;
 
 use serde_json::Value;
 

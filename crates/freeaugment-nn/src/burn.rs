@@ -9,7 +9,7 @@ mod plain;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use burn::tensor::{ExecutionError, Gradients, Tensor, TensorData};
+use ::burn::tensor::{ExecutionError, Gradients, Tensor, TensorData};
 
 use self::pair::Pair;
 use self::plain::{Norms, Plain};
@@ -22,7 +22,7 @@ use crate::{Batch, Error, Evaluation, Hypergradient};
 #[derive(Debug)]
 pub(crate) struct Engine {
     network: Network,
-    device: burn::tensor::Device,
+    device: ::burn::tensor::Device,
     name: String,
 }
 
@@ -61,7 +61,7 @@ impl Weights {
 }
 
 impl Engine {
-    pub(crate) fn new(network: Network, device: burn::tensor::Device, name: String) -> Self {
+    pub(crate) fn new(network: Network, device: ::burn::tensor::Device, name: String) -> Self {
         Self { network, device: device.autodiff(), name }
     }
 
@@ -196,7 +196,7 @@ impl Engine {
     fn cross_entropy(&self, logits: &Tensor<2>, targets: &[f32]) -> Tensor<1> {
         let [rows, classes] = logits.dims();
         let targets = self.upload(targets, [rows, classes]);
-        let logarithms = burn::tensor::activation::log_softmax(logits.clone(), 1);
+        let logarithms = ::burn::tensor::activation::log_softmax(logits.clone(), 1);
         (logarithms * targets).sum() * (-1.0 / rows as f64)
     }
 }
@@ -215,8 +215,8 @@ impl Record {
             let (logits, tangents) = (engine.flat(logits), engine.flat(tangents));
             let [rows, classes] = logits.dims();
             // The tangent of the mean cross entropy: (softmax - target) · tangent, over the batch.
-            let gap =
-                burn::tensor::activation::softmax(logits, 1) - engine.upload(&self.targets, [rows, classes]);
+            let gap = ::burn::tensor::activation::softmax(logits, 1)
+                - engine.upload(&self.targets, [rows, classes]);
             let parts = (gap * tangents).sum_dim(1) * (1.0 / rows as f64);
             let gradients = parts.clone().sum().backward();
             Ok(Hypergradient { parts: download(parts)?, q: download_gradient(&images, &gradients)? })
@@ -240,7 +240,7 @@ fn download_gradient<const D: usize>(
 }
 
 /// Whether a device really computes: errors and panics of its driver become one line.
-pub(crate) fn probe(device: &burn::tensor::Device) -> Result<(), String> {
+pub(crate) fn probe(device: &::burn::tensor::Device) -> Result<(), String> {
     static HOOK: Mutex<()> = Mutex::new(());
     let work = || {
         let sum = Tensor::<1>::from_data([1.0_f32, 2.0], device).sum();

@@ -7,7 +7,7 @@
 //! are the four words of its counter.
 //!
 //! ```
-//! use freeaugment::random::{Purpose, Stream};
+//! use freeaugment_base::random::{Purpose, Stream};
 //!
 //! const JITTER: Purpose = Purpose::named("example/jitter");
 //! let mut first = [0.0; 3];
@@ -26,14 +26,7 @@ pub struct Purpose(u32);
 impl Purpose {
     /// A purpose from its name, such as `"network/init"` (32-bit FNV-1a).
     pub const fn named(name: &str) -> Self {
-        let bytes = name.as_bytes();
-        let mut hash = 0x811c_9dc5_u32;
-        let mut i = 0;
-        while i < bytes.len() {
-            hash = (hash ^ bytes[i] as u32).wrapping_mul(0x0100_0193);
-            i += 1;
-        }
-        Self(hash)
+        Self(crate::hash::fnv32(name.as_bytes()))
     }
 }
 
@@ -115,7 +108,7 @@ impl Stream {
     }
 }
 
-crate::simd::versions! {
+crate::versions! {
     /// Turns uniform numbers r in (0, 1) into Gumbel noise -ln(-ln r), in place.
     pub fn gumbel_from_uniform(values: &mut [f32]) {
         for value in values {

@@ -1,9 +1,9 @@
 //! The network on plain tensors: training with the batch's statistics, inference with the running ones.
 
-use burn::tensor::activation::{relu, softplus};
-use burn::tensor::module::{conv2d, max_pool2d};
-use burn::tensor::ops::{ConvOptions, MaxPoolOptions};
-use burn::tensor::{Tensor, TensorData};
+use ::burn::tensor::activation::{relu, softplus};
+use ::burn::tensor::module::{conv2d, max_pool2d};
+use ::burn::tensor::ops::{ConvOptions, MaxPoolOptions};
+use ::burn::tensor::{Tensor, TensorData};
 
 use super::Weights;
 use crate::parameter::Statistics;

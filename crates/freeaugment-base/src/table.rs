@@ -2,9 +2,11 @@
 
 use std::fmt;
 
+use unicode_width::UnicodeWidthStr as _;
+
 /// Rows of cells; columns are as wide as their widest cell.
 #[derive(Debug, Default)]
-pub(crate) struct Table {
+pub struct Table {
     /// One letter per column: `<` to the left, `>` to the right.
     alignment: &'static str,
     rows: Vec<Vec<String>>,
@@ -12,11 +14,12 @@ pub(crate) struct Table {
 
 impl Table {
     /// An empty table; `alignment` has a letter per column, `<` or `>`.
-    pub(crate) fn new(alignment: &'static str) -> Self {
+    pub fn new(alignment: &'static str) -> Self {
         Self { alignment, rows: Vec::new() }
     }
 
-    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = impl Into<String>>) {
+    /// Adds a row.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = impl Into<String>>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
 }
@@ -25,14 +28,14 @@ impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = |column: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+            cells.map(|cell| cell.width()).max().unwrap_or(0)
         };
         let columns: Vec<(char, usize)> =
             self.alignment.chars().enumerate().map(|(column, side)| (side, width(column))).collect();
         for (at, row) in self.rows.iter().enumerate() {
-            let cells = row.iter().zip(&columns).map(|(cell, &(side, width))| match side {
-                '>' => format!("  {cell:>width$}"),
-                _ => format!("  {cell:<width$}"),
+            let cells = row.iter().zip(&columns).map(|(cell, &(side, width))| {
+                let space = " ".repeat(width - cell.width());
+                if side == '>' { format!("  {space}{cell}") } else { format!("  {cell}{space}") }
             });
             let line: String = cells.collect();
             write!(f, "{}{}", if at == 0 { "" } else { "\n" }, line.trim_end())?;
@@ -42,19 +45,19 @@ impl fmt::Display for Table {
 }
 
 /// A share as a percentage.
-pub(crate) fn percent(share: f64) -> String {
+pub fn percent(share: f64) -> String {
     format!("{:.1} %", 100.0 * share)
 }
 
 /// A bar of `share`, which is 0 to 1, in up to so many letters.
-pub(crate) fn bar(share: f64, width: usize) -> String {
+pub fn bar(share: f64, width: usize) -> String {
     const EIGHTHS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
     let eighths = (share.clamp(0.0, 1.0) * (8 * width) as f64).round() as usize;
     "█".repeat(eighths / 8) + EIGHTHS[eighths % 8]
 }
 
 /// A duration for people.
-pub(crate) fn duration(seconds: f64) -> String {
+pub fn duration(seconds: f64) -> String {
     let seconds = seconds.max(0.0);
     if seconds < 9.95 {
         return format!("{seconds:.1} s");
@@ -79,6 +82,15 @@ mod tests {
         table.row(["long", "23"]);
         table.row(["é", ""]);
         assert_eq!(table.to_string(), "  a      1\n  long  23\n  é");
+    }
+
+    #[test]
+    fn letters_that_take_two_places_align_too() {
+        let mut table = Table::new("<>");
+        table.row(["犬", "1"]);
+        table.row(["ねこ", "23"]);
+        table.row(["dog", "4"]);
+        assert_eq!(table.to_string(), "  犬     1\n  ねこ  23\n  dog    4");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 /// Natural logarithm of a positive, normal number.
 #[inline(always)]
-pub(crate) fn ln(x: f32) -> f32 {
+pub fn ln(x: f32) -> f32 {
     // x = mantissa * 2^exponent with the mantissa in [sqrt(1/2), sqrt(2)).
     let bits = x.to_bits().wrapping_add(0x3f80_0000 - 0x3f35_04f3);
     let exponent = ((bits >> 23) as i32 - 127) as f32;
@@ -29,7 +29,7 @@ pub(crate) fn ln(x: f32) -> f32 {
 /// Exponential function; zero below -60. Against the one that the largest term of a softmax contributes, such a term is
 /// nothing, but products with it would be denormal numbers, on which processors are a hundred times slower.
 #[inline(always)]
-pub(crate) fn exp(x: f32) -> f32 {
+pub fn exp(x: f32) -> f32 {
     const ROUND: f32 = 12_582_912.0; // 1.5 * 2^23: adding it rounds to an integer, in the low bits of the sum
     let argument = x;
     let x = x.clamp(-87.3, 88.3);
@@ -49,7 +49,7 @@ pub(crate) fn exp(x: f32) -> f32 {
 
 /// Clamps; not-a-number becomes `low`. (`f32::clamp` keeps it, at the cost of more instructions.)
 #[inline(always)]
-pub(crate) fn clamp(x: f32, low: f32, high: f32) -> f32 {
+pub fn clamp(x: f32, low: f32, high: f32) -> f32 {
     let x = if x > low { x } else { low };
     if x < high { x } else { high }
 }
@@ -57,7 +57,7 @@ pub(crate) fn clamp(x: f32, low: f32, high: f32) -> f32 {
 /// The whole part of a number between 0 and `most`, which it is clamped to.
 #[inline(always)]
 #[allow(unsafe_code)]
-pub(crate) fn truncate(x: f32, most: f32) -> i32 {
+pub fn truncate(x: f32, most: f32) -> i32 {
     let x = clamp(x, 0.0, if most < 1e9 { most } else { 1e9 });
     // SAFETY: x is not NaN and lies between 0 and 1e9, so that its whole part is an i32. The checked conversion would
     // take four instructions more, in loops whose time is made of this one.
@@ -65,12 +65,12 @@ pub(crate) fn truncate(x: f32, most: f32) -> i32 {
 }
 
 /// Logistic function, in double precision: it is evaluated once per parameter, not per image.
-pub(crate) fn sigmoid(x: f32) -> f64 {
+pub fn sigmoid(x: f32) -> f64 {
     1.0 / (1.0 + libm::exp(-f64::from(x)))
 }
 
 /// The inverse of [`sigmoid`].
-pub(crate) fn logit(p: f64) -> f32 {
+pub fn logit(p: f64) -> f32 {
     libm::log(p / (1.0 - p)) as f32
 }
 
