@@ -47,13 +47,26 @@ pub(crate) fn code(ending: Result<Ending, Failure>) -> ExitCode {
         Ok(Ending::Interrupted) => INTERRUPTED.into(),
         Err(failure) => {
             // A message is one line, whatever the system put into it.
-            output::say(&format!("error: {failure}").replace('\n', " "));
+            output::say(&format!("error: {failure}{}", failure.hint()).replace('\n', " "));
             failure.number().into()
         }
     }
 }
 
 impl Failure {
+    /// What to type: the library knows of no flags.
+    fn hint(&self) -> &'static str {
+        match self {
+            Self::Work(Error::RunExists { .. }) => {
+                "; continue it with `freeaugment resume`, or choose another folder with --out"
+            }
+            Self::Work(Error::OtherSettings { .. } | Error::OtherData { .. }) => {
+                "; another folder is chosen with --out"
+            }
+            _ => "",
+        }
+    }
+
     fn number(&self) -> u8 {
         match self {
             Self::Work(error) => of_work(error),
@@ -76,6 +89,8 @@ fn of_work(error: &Error) -> u8 {
         Error::Io { .. } => FILE_SYSTEM,
         Error::RunExists { .. }
         | Error::NotARun { .. }
+        | Error::OtherSettings { .. }
+        | Error::OtherData { .. }
         | Error::RunLocked { .. }
         | Error::Checkpoint { .. } => RUN,
         Error::Diverged { .. } => DIVERGED,
@@ -87,6 +102,7 @@ fn of_data(error: &DataError) -> u8 {
     match error {
         DataError::Io { source, .. } => of_reading(source),
         DataError::Setting { .. } => CONFIGURATION,
+        DataError::Panicked { .. } | DataError::NoBatchLeft => UNFORESEEN,
         _ => DATA,
     }
 }
@@ -169,6 +185,7 @@ mod tests {
             ),
             (Error::Diverged { loss: f64::NAN, epoch: 1, step: 1 }, DIVERGED),
             (Error::Network(NetworkError::EmptyBatch), UNFORESEEN),
+            (data(DataError::Panicked { message: reason() }), UNFORESEEN),
         ];
         for (error, number) in cases {
             let failure = Failure::from(error);

@@ -2,7 +2,7 @@
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
-use freeaugment_search::{Field, Kind, Task};
+use freeaugment_search::{Field, Task, ValueKind};
 use toml::{Table, Value};
 
 /// The settings that were given as flags. The flags are not written down here: they follow from the list of settings of
@@ -11,7 +11,7 @@ use toml::{Table, Value};
 pub(crate) struct SettingFlags<const TRAINING: bool>(pub(crate) Table);
 
 impl<const TRAINING: bool> SettingFlags<TRAINING> {
-    const TASK: Task = if TRAINING { Task::Training } else { Task::Search };
+    const TASK: Task = if TRAINING { Task::Comparison } else { Task::Search };
 }
 
 /// Those that the short help shows too.
@@ -24,28 +24,30 @@ fn flag(field: &Field) -> Arg {
         .help_heading(format!("{} settings", field.group))
         .hide_short_help(!COMMON.contains(&field.name));
     match field.kind {
-        Kind::Switch => arg
+        ValueKind::Switch => arg
             .value_name("true|false")
             .num_args(0..=1)
             .default_missing_value("true")
             .value_parser(value_parser!(bool))
             .hide_possible_values(true),
-        Kind::Whole => arg.value_name("N").value_parser(value_parser!(i64).range(0..)),
-        Kind::Number => arg.value_name("X").value_parser(value_parser!(f64)).allow_negative_numbers(true),
-        Kind::Text => arg.value_name("TEXT"),
-        Kind::List => arg.value_name("A,B…").value_delimiter(','),
-        Kind::Choice(words) => arg.value_name("WORD").value_parser(PossibleValuesParser::new(words)),
+        ValueKind::Whole => arg.value_name("N").value_parser(value_parser!(i64).range(0..)),
+        ValueKind::Number => {
+            arg.value_name("X").value_parser(value_parser!(f64)).allow_negative_numbers(true)
+        }
+        ValueKind::Text => arg.value_name("TEXT"),
+        ValueKind::List => arg.value_name("A,B…").value_delimiter(','),
+        ValueKind::Choice(words) => arg.value_name("WORD").value_parser(PossibleValuesParser::new(words)),
     }
 }
 
 fn value(field: &Field, matches: &ArgMatches) -> Option<Value> {
     let name = field.name;
     match field.kind {
-        Kind::Switch => matches.get_one::<bool>(name).copied().map(Value::Boolean),
-        Kind::Whole => matches.get_one::<i64>(name).copied().map(Value::Integer),
-        Kind::Number => matches.get_one::<f64>(name).copied().map(Value::Float),
-        Kind::Text | Kind::Choice(_) => matches.get_one::<String>(name).cloned().map(Value::String),
-        Kind::List => matches.get_many::<String>(name).map(|values| {
+        ValueKind::Switch => matches.get_one::<bool>(name).copied().map(Value::Boolean),
+        ValueKind::Whole => matches.get_one::<i64>(name).copied().map(Value::Integer),
+        ValueKind::Number => matches.get_one::<f64>(name).copied().map(Value::Float),
+        ValueKind::Text | ValueKind::Choice(_) => matches.get_one::<String>(name).cloned().map(Value::String),
+        ValueKind::List => matches.get_many::<String>(name).map(|values| {
             // An empty text is an empty list.
             Value::Array(values.filter(|value| !value.is_empty()).cloned().map(Value::String).collect())
         }),

@@ -32,8 +32,3 @@ pub(crate) fn be_careful() {
 pub(crate) fn stop() -> &'static AtomicBool {
     &STOP
 }
-
-/// Whether someone wants to stop.
-pub(crate) fn is_wanted() -> bool {
-    STOP.load(Ordering::Relaxed)
-}

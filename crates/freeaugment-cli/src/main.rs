@@ -1,35 +1,23 @@
 //! The program `freeaugment`: arguments in, a learned policy and the proof that it helps out.
 //!
-//! [`arguments`] says what can be typed; each command has a file of its own. Results go to stdout and talk to stderr
-//! ([`output`]); what goes wrong has a message and a documented number ([`exit`]).
+//! [`arguments`] says what can be typed; each [`command`] has a file of its own and does no more than to ask the library,
+//! show ([`progress`], [`output`]) and exit ([`exit`]). Results go to stdout and talk to stderr; what goes wrong has a
+//! message and a documented number.
 
 mod arguments;
-mod compare;
-mod comparison;
-mod configuration;
-mod data;
-mod estimate;
+mod command;
 mod exit;
 mod flags;
-mod import;
 mod interrupt;
-mod learned;
 mod output;
-mod overview;
-mod planted;
 mod progress;
-mod proof;
-mod resume;
-mod search;
-mod sheet;
-mod show;
-mod work;
 
 use std::process::ExitCode;
 
 use clap::Parser as _;
 
 use crate::arguments::{Arguments, Command};
+use crate::command::{compare, data, import, resume, search, show};
 
 fn main() -> ExitCode {
     let ending = match Arguments::parse().command {

@@ -2,26 +2,24 @@
 
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal as _};
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use freeaugment::Groups;
-use freeaugment_search::{Epoch, Observer, ReadProgress, Search, Step};
+use freeaugment_base::{duration, percent};
+use freeaugment_search::{
+    ComparisonObserver, Observer, ReadProgress, Search, SearchEpoch, Session as _, Step, Training, Trial,
+    TrialResult, Under,
+};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::arguments::Manner;
 use crate::output;
-use freeaugment_base::{duration, percent};
 
 /// Reading that takes less is not worth a bar.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A step that learns costs about three that only train: one more pass for validation, a double one for the gradient.
-const LEARNING_COST: f64 = 3.0;
-
 /// A bar that shows itself only on a terminal. `unit` says what is counted and may hold indicatif's keys.
-pub(crate) fn bar(length: u64, unit: &str, quiet: bool) -> ProgressBar {
+fn bar(length: u64, unit: &str, quiet: bool) -> ProgressBar {
     let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
     let template = format!("{{bar:20}} {{pos}}/{{len}} {unit}  {{wide_msg}}");
     let style = ProgressStyle::with_template(&template).expect("the template is right").progress_chars("█▌░");
@@ -29,7 +27,7 @@ pub(crate) fn bar(length: u64, unit: &str, quiet: bool) -> ProgressBar {
 }
 
 /// Whether lines take the place of bars.
-pub(crate) fn in_lines(quiet: bool) -> bool {
+fn in_lines(quiet: bool) -> bool {
     !quiet && !io::stderr().is_terminal()
 }
 
@@ -103,14 +101,15 @@ impl Recent {
 
 impl Steps {
     pub(crate) fn new(search: &Search, manner: Manner) -> Self {
-        let bar = bar(search.steps_total(), "steps", manner.quiet);
-        bar.set_position(search.steps_done());
+        let progress = search.progress();
+        let bar = bar(progress.total, "steps", manner.quiet);
+        bar.set_position(progress.done);
         Self {
             bar,
             json: manner.json,
             in_lines: in_lines(manner.quiet),
             began: Instant::now(),
-            before: search.steps_done(),
+            before: progress.done,
             training: Recent::default(),
             validation: Recent::default(),
             failure: None,
@@ -124,24 +123,14 @@ impl Steps {
     }
 
     fn seconds_left(&self, search: &Search) -> f64 {
-        let done = cost(search, self.before..search.steps_done());
-        let left = cost(search, search.steps_done()..search.steps_total());
+        let progress = search.progress();
+        let done = search.work(self.before..progress.done);
+        let left = search.work(progress.done..progress.total);
         self.began.elapsed().as_secs_f64() * left / done.max(1.0)
     }
 }
 
-/// What steps cost, counted in steps that only train.
-fn cost(search: &Search, steps: Range<u64>) -> f64 {
-    let each = search.plan().steps;
-    let epochs = steps.start / each..steps.end.div_ceil(each);
-    let of_epoch = |epoch: u64| {
-        let within = steps.end.min((epoch + 1) * each) - steps.start.max(epoch * each);
-        within as f64 * if search.learning(epoch) == Groups::NONE { 1.0 } else { LEARNING_COST }
-    };
-    epochs.map(of_epoch).sum()
-}
-
-impl Observer for Steps {
+impl Observer<Search> for Steps {
     fn step(&mut self, search: &Search, step: &Step) {
         self.training.add((step.loss, step.accuracy));
         if let Some(validation) = step.validation {
@@ -151,10 +140,10 @@ impl Observer for Steps {
         let epoch = format!("{left} left  epoch {}/{}  ", step.epoch + 1, search.settings().epochs);
         let (training, validation) = (self.training.shown("training"), self.validation.shown("validation"));
         self.bar.set_message(epoch + &training + &validation);
-        self.bar.set_position(search.steps_done());
+        self.bar.set_position(search.progress().done);
     }
 
-    fn epoch(&mut self, search: &Search, epoch: &Epoch) {
+    fn epoch(&mut self, search: &Search, epoch: &SearchEpoch) {
         if self.json
             && let Err(error) = self.bar.suspend(|| output::print_json(epoch))
         {
@@ -167,8 +156,106 @@ impl Observer for Steps {
     }
 }
 
+/// The cells of a comparison.
+pub(crate) struct Cells {
+    bar: ProgressBar,
+    quiet: bool,
+    cells: usize,
+    /// Cells that were left when this began, and how many of them are finished.
+    left: usize,
+    done: usize,
+}
+
+impl Cells {
+    pub(crate) fn new(quiet: bool) -> Self {
+        Self { bar: bar(0, "steps, {eta} left", quiet), quiet, cells: 0, left: 0, done: 0 }
+    }
+
+    /// Takes the bar away; how many cells were finished of how many that were left.
+    pub(crate) fn end(self) -> (usize, usize) {
+        self.bar.finish_and_clear();
+        (self.done, self.left)
+    }
+
+    fn about(&self, number: usize, trial: &Trial) -> String {
+        format!("[{number}/{}] {}, seed {}", self.cells, trial.candidate().name(), trial.seed())
+    }
+}
+
+impl ComparisonObserver for Cells {
+    fn begin(&mut self, cells: usize, finished: usize) {
+        (self.cells, self.left) = (cells, cells - finished);
+        if !self.quiet {
+            let before =
+                if finished > 0 { format!(", {finished} of them done before") } else { String::new() };
+            output::say(&format!("  cells     {cells}{before}\n"));
+        }
+    }
+
+    fn step(&mut self, number: usize, trial: &Trial, training: &Training, step: &Step) {
+        let progress = training.progress();
+        self.bar.set_length(self.left as u64 * progress.total);
+        self.bar.set_position(self.done as u64 * progress.total + progress.done);
+        self.bar.set_message(format!(
+            "{}  epoch {}/{}  loss {:.3}, {}",
+            self.about(number, trial),
+            step.epoch + 1,
+            progress.epochs(),
+            step.loss,
+            percent(step.accuracy)
+        ));
+    }
+
+    fn finished(&mut self, number: usize, trial: &Trial, result: &TrialResult) {
+        self.done += 1;
+        if !self.quiet {
+            let line = format!("{}: {result}", self.about(number, trial));
+            self.bar.suspend(|| output::say(&line));
+        }
+    }
+}
+
+/// The classifiers that judge a policy after its search.
+pub(crate) struct Proving {
+    bar: ProgressBar,
+    quiet: bool,
+    /// The one that was told of last, counted from 1.
+    told: usize,
+    before: usize,
+}
+
+impl Proving {
+    pub(crate) fn new(quiet: bool) -> Self {
+        Self { bar: bar(0, "steps, {eta} left", quiet), quiet, told: 0, before: 0 }
+    }
+
+    pub(crate) fn end(self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl ComparisonObserver for Proving {
+    fn begin(&mut self, _cells: usize, finished: usize) {
+        self.before = finished;
+    }
+
+    fn step(&mut self, number: usize, _trial: &Trial, training: &Training, _step: &Step) {
+        let progress = training.progress();
+        if self.told != number {
+            self.told = number;
+            let about = format!("a fresh classifier trained {}", Under::ALL[number - 1]);
+            self.bar.set_length((Under::ALL.len() - self.before) as u64 * progress.total);
+            self.bar.set_message(about.clone());
+            if in_lines(self.quiet) {
+                output::say(&about);
+            }
+        }
+        self.bar.set_position((number - 1 - self.before) as u64 * progress.total + progress.done);
+    }
+}
+
 /// An epoch in one line.
-fn line(epoch: &Epoch, epochs: u64) -> String {
+fn line(epoch: &SearchEpoch, epochs: u64) -> String {
     let mut text = format!(
         "epoch {} of {epochs}: training loss {:.3}, accuracy {}",
         epoch.epoch,

@@ -6,7 +6,7 @@ use crate::pipeline::View;
 
 /// Images as the policy takes them, with what is needed to go on to the network.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Batch {
+pub struct PictureBatch {
     /// `[batch, channel, size, size]` in [0, 1].
     pub images: Images,
     /// One label per image.

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
+use freeaugment_base::Fnv;
 use rayon::prelude::*;
 
 use crate::error::Error;
@@ -34,7 +35,7 @@ pub trait Source: fmt::Debug + Send + Sync {
 
 /// The kind of data that was recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum DataKind {
     /// The built-in drawings.
     Synthetic,
     /// CIFAR-10 or CIFAR-100.
@@ -64,7 +65,7 @@ pub struct Splits {
 #[derive(Clone, Debug)]
 pub struct Dataset {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: DataKind,
     /// What was recognised, for people: `CIFAR-10 (binary)`.
     pub title: String,
     /// The names of the classes; a label is an index into them.
@@ -103,19 +104,22 @@ impl Dataset {
         // Chunks bound the memory that pictures take before it is known whether they fit.
         let mut cache = (!self.source.in_memory()).then(Cache::default);
         let (mut good, mut unreadable) = (Vec::with_capacity(indices.len()), Vec::new());
-        let mut sums = Sums::default();
+        let (mut sums, mut fingerprint) = (Sums::default(), Fnv::default());
         let mut sizes: Option<((usize, usize), (usize, usize))> = None;
         for chunk in indices.chunks(256) {
             let pictures: Vec<_> = chunk
                 .par_iter()
                 .map(|&index| {
                     let picture = self.read(index);
-                    let sums = picture.as_ref().map(Sums::of).unwrap_or_default();
+                    let (sums, hash) = picture
+                        .as_ref()
+                        .map(|picture| (Sums::of(picture), picture.hash()))
+                        .unwrap_or_default();
                     progress();
-                    (index, picture, sums)
+                    (index, picture, sums, hash)
                 })
                 .collect();
-            for (index, picture, of) in pictures {
+            for (index, picture, of, hash) in pictures {
                 let picture = match picture {
                     Ok(picture) => picture,
                     Err(error) => {
@@ -125,6 +129,8 @@ impl Dataset {
                 };
                 good.push(index);
                 sums.add(&of);
+                fingerprint.add(&self.label(index).to_le_bytes());
+                fingerprint.add(&hash.to_le_bytes());
                 let (height, width) = (picture.height, picture.width);
                 let ((low, left), (high, right)) = sizes.get_or_insert(((height, width), (height, width)));
                 (*low, *left) = (height.min(*low), width.min(*left));
@@ -142,7 +148,9 @@ impl Dataset {
         }
         let (mean, deviation) = sums.mean_and_deviation(self.channels);
         let in_memory = self.source.in_memory() || cache.is_some();
-        Ok(Scanned { good, unreadable, mean, deviation, sizes, in_memory, cache: cache.map(Arc::new) })
+        let fingerprint = fingerprint.finish();
+        let cache = cache.map(Arc::new);
+        Ok(Scanned { good, unreadable, mean, deviation, sizes, fingerprint, in_memory, cache })
     }
 
     /// Where pictures are read from from now on: memory where a scan kept them, files otherwise.
@@ -186,6 +194,8 @@ pub struct Scanned {
     pub deviation: Vec<f32>,
     /// Smallest and largest height and width.
     pub sizes: Option<((usize, usize), (usize, usize))>,
+    /// A number that changes with any pixel, any label, or the order of the images that can be read.
+    pub fingerprint: u64,
     in_memory: bool,
     cache: Option<Arc<Cache>>,
 }

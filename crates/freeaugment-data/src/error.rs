@@ -74,6 +74,15 @@ pub enum Error {
         /// For what.
         why: String,
     },
+    /// A thread that prepares batches panicked.
+    #[error("preparing a batch failed in a way nobody foresaw: {message}")]
+    Panicked {
+        /// What it said.
+        message: String,
+    },
+    /// More batches were asked for than there are.
+    #[error("the loader has no batches left")]
+    NoBatchLeft,
     /// A setting that this data cannot serve.
     #[error("`{key}`: {reason}")]
     Setting {

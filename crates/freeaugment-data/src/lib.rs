@@ -10,6 +10,7 @@ mod batch;
 mod dataset;
 mod error;
 mod loader;
+mod order;
 mod picture;
 mod pipeline;
 mod reader;
@@ -24,10 +25,11 @@ pub mod python {
     pub use crate::reader::pickle::{Value, parse as parse_pickle};
 }
 
-pub use batch::Batch;
-pub use dataset::{Dataset, Kind, Scan, Scanned, Source, Splits, Unreadable};
+pub use batch::PictureBatch;
+pub use dataset::{DataKind, Dataset, Scan, Scanned, Source, Splits, Unreadable};
 pub use error::Error;
-pub use loader::{Loader, Order};
+pub use loader::Loader;
+pub use order::{Order, Sequence};
 pub use picture::Picture;
 pub use pipeline::{Crop, Pipeline, View};
 pub use reader::open;

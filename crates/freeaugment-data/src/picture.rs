@@ -1,6 +1,7 @@
 //! One decoded image.
 
 use freeaugment::{Images, Shape};
+use freeaugment_base::Fnv;
 
 /// A decoded image: 8 bits a channel, `[height, width, channel]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +31,16 @@ impl Picture {
             _ => return self,
         };
         Self { channels, pixels, ..self }
+    }
+
+    /// A number that changes with the size and with any pixel.
+    pub(crate) fn hash(&self) -> u64 {
+        let mut hash = Fnv::default();
+        for side in [self.height, self.width, self.channels] {
+            hash.add(&(side as u64).to_le_bytes());
+        }
+        hash.add(&self.pixels);
+        hash.finish()
     }
 
     /// The picture as numbers in [0, 1], `[channel, height, width]`.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use freeaugment::{Images, Shape, Transformation};
 use freeaugment_base::random::{Purpose, Stream};
 
-use crate::dataset::{Dataset, Kind, Source, Splits};
+use crate::dataset::{DataKind, Dataset, Source, Splits};
 use crate::error::Error;
 use crate::picture::Picture;
 
@@ -124,7 +124,7 @@ impl Synthetic {
             format!("built-in drawings, planted: {}", plants.join(", "))
         };
         Dataset {
-            kind: Kind::Synthetic,
+            kind: DataKind::Synthetic,
             title,
             classes: CLASSES.iter().map(|(name, _)| (*name).to_owned()).collect(),
             labels: (0..total).map(|index| index % CLASSES.len() as u32).collect(),

@@ -8,7 +8,7 @@
 
 use std::time::Instant;
 
-use freeaugment_search::{CropChoice, Plan, Search, Settings};
+use freeaugment_search::{CropChoice, Search, Session as _, Settings, Setup};
 use serde_json::json;
 
 fn argument(name: &str, default: &str) -> String {
@@ -39,8 +39,8 @@ fn main() {
         warm_up: false,
         ..Settings::default()
     };
-    let plan = Plan::new(&settings, &()).expect("drawings can be read");
-    let mut search = Search::new(settings, plan).expect("a search");
+    let setup = Setup::for_search(&settings, &()).expect("drawings can be read");
+    let mut search = Search::new(settings, setup).expect("a search");
     search.step().expect("a step");
     let (before, first) = (search.phases(), memory());
     let mut times = Vec::new();

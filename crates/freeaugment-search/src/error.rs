@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use crate::session::DataIdentity;
+
 /// Why a search could not be done.
 #[derive(Debug, Error)]
 #[non_exhaustive]
@@ -27,7 +29,7 @@ pub enum Error {
         reason: String,
     },
     /// There is no such preset.
-    #[error("there is no preset `{name}`; there are {}", crate::preset::NAMES.join(", "))]
+    #[error("there is no preset `{name}`; there are {}", crate::config::preset::NAMES.join(", "))]
     UnknownPreset {
         /// The name that was given.
         name: String,
@@ -64,7 +66,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// The folder for a new run is not empty.
-    #[error("{}: exists and is not empty; continue it with `freeaugment resume`, or choose another folder with --out", .path.display())]
+    #[error("{}: exists and is not empty", .path.display())]
     RunExists {
         /// The folder.
         path: PathBuf,
@@ -76,6 +78,31 @@ pub enum Error {
         path: PathBuf,
         /// What is missing or wrong.
         reason: String,
+    },
+    /// A run that was begun with other settings.
+    #[error("{}: `{key}` is {others} in this run, but {own} was asked for now", .path.display())]
+    OtherSettings {
+        /// The folder.
+        path: PathBuf,
+        /// The setting.
+        key: &'static str,
+        /// What was asked for.
+        own: String,
+        /// What the run has.
+        others: String,
+    },
+    /// Something that was made with other data.
+    #[error(
+        "{}: was made with other data than there is now: then {then}; now {now}; put the data back as it was, or begin a new run",
+        .path.display()
+    )]
+    OtherData {
+        /// The run, or the file of it.
+        path: PathBuf,
+        /// The data it was made with.
+        then: Box<DataIdentity>,
+        /// The data there is now.
+        now: Box<DataIdentity>,
     },
     /// Another process works in the run.
     #[error("{}: another process is working in this run", .path.display())]
@@ -106,6 +133,10 @@ pub enum Error {
 }
 
 impl Error {
+    pub(crate) fn other_data(path: &Path, then: &DataIdentity, now: &DataIdentity) -> Self {
+        Self::OtherData { path: path.to_owned(), then: Box::new(then.clone()), now: Box::new(now.clone()) }
+    }
+
     /// An error of the system, with the path it is about.
     pub(crate) fn io(path: &Path) -> impl Fn(std::io::Error) -> Self {
         move |source| Self::Io { path: path.to_owned(), source }

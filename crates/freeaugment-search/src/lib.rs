@@ -1,46 +1,61 @@
-//! The bilevel search of augmentation policies.
+//! The bilevel search of augmentation policies, and the comparison of what it finds.
 //!
-//! [`Settings`] say what to do ([`resolve`]: flag over file over preset). A [`Plan`] is what they mean for the data at
-//! hand. A [`Search`] takes steps: augment a batch, train the classifier on it, ask a validation batch how that went,
-//! pull the answer back to the policy. A [`Run`] is the folder where all of it is written down, so that an interrupted
-//! search continues bit for bit.
+//! [`config`](Settings): settings say what to do ([`resolve`]: flag over file over preset). A [`Setup`] is what they mean
+//! for the data at hand. A [`Session`] takes steps: a [`Search`] augments a batch, trains the classifier on it, asks a
+//! validation batch how that went and pulls the answer back to the policy; a [`Training`] trains a classifier under a
+//! policy that stays as it is. One loop, [`drive`], takes all of them to their end. A [`Run`] is the folder where it is
+//! written down, so that it can be read by anyone and continued bit for bit ([`RunWriter`]).
 //!
-//! Whether a policy helps is told by a [`Training`] of a fresh classifier under it and under others: every one of them is
-//! a [`Candidate`], every classifier a [`Trial`], all of them together a [`Comparison`].
+//! Whether a policy helps is told by a [`Comparison`] of [`Candidate`]s: every classifier is a [`Trial`], all of them
+//! together a [`Report`]. After a search on the built-in drawings, [`prove`] is such a comparison.
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//! use freeaugment_search::{Patch, RunWriter, Run, Search, Setup, Task, resolve};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let folder = tempfile::tempdir()?;
+//! # let folder = folder.path().join("run");
+//! let few = "drawings_train = 64\ndrawings_validation = 32\nbatch = 16\nepochs = 1\nlayers = 1";
+//! let few = Patch { place: "this example".to_owned(), values: few.parse()? };
+//! let settings = resolve(Task::Search, "drawings", &[few])?;
+//! let setup = Setup::for_search(&settings, &())?;
+//! let mut search = Search::new(settings, setup)?;
+//!
+//! let run = RunWriter::create(&folder, Task::Search, search.settings(), &search.setup().identity, &[])?;
+//! run.search(&mut search, &mut (), &AtomicBool::new(false))?;
+//!
+//! let run = Run::open(&folder)?;
+//! assert_eq!(run.epochs()?.len(), 1);
+//! println!("{}", run.policy()?.describe()?);
+//! # Ok(())
+//! # }
+//! ```
 
-mod candidate;
-mod checkpoint;
-mod comparison;
-mod drive;
+mod compare;
+mod config;
+mod describe;
 mod error;
-mod evaluate;
-mod files;
-mod metric;
-mod plan;
-pub mod preset;
-mod resolve;
+mod estimate;
 mod run;
-mod search;
-mod settings;
-mod state;
-mod statistics;
-mod training;
-mod trial;
+mod session;
 
-pub use candidate::Candidate;
-pub use comparison::{Comparison, Row, Summary};
-pub use drive::{Observer, Outcome, drive};
-pub use error::Error;
-pub use evaluate::{Score, evaluate};
-pub use metric::{Epoch, GradientNorms, LayerRanges, Phases, Share, Tally};
-pub use plan::{Plan, ReadProgress, open_data};
-pub use resolve::{Patch, resolve};
-pub use run::Run;
-pub use search::{Search, Step};
-pub use settings::{
-    AssignmentChoice, CropChoice, DepthChoice, FIELDS, Field, HypergradientChoice, Kind, MagnitudeChoice,
-    Settings, Task, TypesChoice,
+pub use compare::{
+    Budget, Candidate, Comparison, ComparisonObserver, Judged, Proof, Report, Row, Summary, Trial,
+    TrialResult, Under, prove, statistics,
 };
-pub use statistics::{Mean, mean, paired_test};
-pub use training::{Training, TrainingEpoch};
-pub use trial::{Outcome as TrialOutcome, Trial};
+pub use config::{
+    AssignmentChoice, CropChoice, DepthChoice, FIELDS, Field, HypergradientChoice, MagnitudeChoice, Patch,
+    Settings, Task, TypesChoice, ValueKind, preset, resolve,
+};
+pub use describe::{Found, Learned, Overview, Planted, Range, Starts, Unreadable, Usage};
+pub use error::Error;
+pub use estimate::{CandidateEstimate, ComparisonEstimate, SearchEstimate};
+pub use run::{
+    Environment, GradientNorms, LayerRanges, Phases, Run, RunState, RunWriter, SearchEpoch, Share,
+    StateReader, StateWriter, TrainingEpoch, policy_file,
+};
+pub use session::{
+    DataIdentity, Halt, Observer, Progress, ReadProgress, Score, Search, Session, Setup, Step, Training,
+    drive, evaluate, open_data,
+};

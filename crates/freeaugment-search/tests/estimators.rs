@@ -9,9 +9,9 @@
 #![allow(clippy::print_stdout)] // it is there to be read
 
 use freeaugment::{DepthKind, Estimator, Groups, Policy, PolicyConfig, RangedTransformation};
-use freeaugment_data::Batch as Pictures;
+use freeaugment_data::PictureBatch;
 use freeaugment_nn::{Batch, Classifier, Device, Parameters as Weights};
-use freeaugment_search::{Patch, Plan, Search, Task, resolve};
+use freeaugment_search::{Patch, Search, Session as _, Setup, Task, resolve};
 
 const BATCHES: u64 = 40;
 
@@ -27,15 +27,15 @@ fn a_step_on_the_planted_transformation_gains_most() {
     );
     let patch = Patch { place: "a test".to_owned(), values: flags.parse().unwrap() };
     let settings = resolve(Task::Search, "drawings", &[patch]).unwrap();
-    let plan = Plan::new(&settings, &()).unwrap();
-    let mut search = Search::new(settings, plan.clone()).unwrap();
+    let setup = Setup::for_search(&settings, &()).unwrap();
+    let mut search = Search::new(settings, setup.clone()).unwrap();
     let mut elsewhere = Vec::new();
     for epochs in read("EPOCHS", "9").split(',') {
         let epochs: u64 = epochs.parse().unwrap();
-        while search.steps_done() < epochs * plan.steps {
+        while search.progress().done < epochs * setup.steps_per_epoch {
             search.step().unwrap();
         }
-        let worth = measure(&search, &plan, epochs);
+        let worth = measure(&search, &setup, epochs);
         let planted = plant.split([',', ':']).next().unwrap();
         let best = worth.iter().max_by(|a, b| a.1.total_cmp(&b.1)).unwrap();
         if epochs >= 4 && best.0 != planted {
@@ -47,17 +47,17 @@ fn a_step_on_the_planted_transformation_gains_most() {
 }
 
 /// Prints the table; returns the mean inner product of each transformation.
-fn measure(search: &Search, plan: &Plan, epochs: u64) -> Vec<(&'static str, f64)> {
-    let side = plan.pipeline.size;
+fn measure(search: &Search, setup: &Setup, epochs: u64) -> Vec<(&'static str, f64)> {
+    let side = setup.pipeline.size;
     let classifier = search.classifier();
     let gradient = |images: &[f32], labels: &[u32]| {
         classifier.gradient(Batch { images, labels, height: side, width: side }).unwrap().gradient
     };
-    let validation: Vec<Weights> = (0..plan.validation.batches() as u64)
+    let validation: Vec<Weights> = (0..setup.validation.batches() as u64)
         .map(|number| {
-            let batch = plan.validation.prepare(&plan.dataset, &plan.pipeline, number).unwrap();
+            let batch = setup.validation.prepare(&setup.dataset, &setup.pipeline, number).unwrap();
             let mut images = batch.images.into_vec();
-            plan.pipeline.normalise(&mut images);
+            setup.pipeline.normalise(&mut images);
             gradient(&images, &batch.labels)
         })
         .collect();
@@ -73,19 +73,19 @@ fn measure(search: &Search, plan: &Plan, epochs: u64) -> Vec<(&'static str, f64)
     own.load(file.path()).unwrap();
     let policy = search.policy();
     let singles: Vec<Policy> = policy.config().transformations.iter().map(single).collect();
-    let augment = |policy: &Policy, pictures: &Pictures, number: u64| {
+    let augment = |policy: &Policy, pictures: &PictureBatch, number: u64| {
         let sample = policy.sample(policy.draw(7, number as u32, &pictures.indices), 0.8).unwrap();
         let images = policy.apply(&pictures.images, &sample).unwrap();
-        (plan.pipeline.after(images.as_slice(), &pictures.views), sample)
+        (setup.pipeline.after(images.as_slice(), &pictures.views), sample)
     };
     let mut rows = vec![(Vec::new(), Vec::new()); singles.len()];
     for number in 0..BATCHES {
-        let pictures = plan.training.prepare(&plan.dataset, &plan.pipeline, number).unwrap();
+        let pictures = setup.training.prepare(&setup.dataset, &setup.pipeline, number).unwrap();
         let (images, sample) = augment(policy, &pictures, number);
         let batch = Batch { images: &images, labels: &pictures.labels, height: side, width: side };
         let (_, record) = own.train_and_keep(batch).unwrap();
         let q: Vec<f32> = record.hypergradient(&direction).unwrap().q.iter().map(|q| -q).collect();
-        let cotangent = plan.pipeline.after_pullback(&q, &pictures.views);
+        let cotangent = setup.pipeline.after_pullback(&q, &pictures.views);
         let straight = Policy::new(
             PolicyConfig { estimator: Estimator::StraightThrough, ..policy.config().clone() },
             policy.parameters().clone(),

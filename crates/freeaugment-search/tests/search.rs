@@ -7,7 +7,8 @@ use freeaugment_data::Order;
 use freeaugment_nn::optimizer::{Adam, Sgd};
 use freeaugment_nn::{Batch, Classifier, Device, Network};
 use freeaugment_search::{
-    HypergradientChoice, Observer, Outcome, Patch, Plan, Run, Search, Settings, Step, Task, drive, resolve,
+    Halt, HypergradientChoice, Observer, Patch, Run, RunState, RunWriter, Search, Session as _, Settings,
+    Setup, Step, Task, resolve,
 };
 
 /// A search of a few seconds, with more settings on top.
@@ -20,11 +21,16 @@ fn settings(more: &str) -> Settings {
 }
 
 fn search(settings: &Settings) -> Search {
-    Search::new(settings.clone(), Plan::new(settings, &()).unwrap()).unwrap()
+    Search::new(settings.clone(), Setup::for_search(settings, &()).unwrap()).unwrap()
+}
+
+/// The folder of a new run for a search.
+fn create(folder: &std::path::Path, search: &Search) -> RunWriter {
+    RunWriter::create(folder, Task::Search, search.settings(), &search.setup().identity, &[]).unwrap()
 }
 
 fn finish(search: &mut Search) -> Policy {
-    while search.steps_done() < search.steps_total() {
+    while !search.progress().is_finished() {
         search.step().unwrap();
     }
     search.policy().clone()
@@ -47,26 +53,26 @@ fn check_step(estimator: &str) {
     let mut search = search(&settings);
     search.step().unwrap();
 
-    let plan = Plan::new(&settings, &()).unwrap();
-    let first = |order: &Order| order.prepare(&plan.dataset, &plan.pipeline, 0).unwrap();
-    let (training, validation) = (first(&plan.training), first(&plan.validation));
-    let network = Network::new(settings.network.parse().unwrap(), plan.dataset.classes.len(), 3).unwrap();
+    let setup = Setup::for_search(&settings, &()).unwrap();
+    let first = |order: &Order| order.prepare(&setup.dataset, &setup.pipeline, 0).unwrap();
+    let (training, validation) = (first(&setup.training), first(&setup.validation));
+    let network = Network::new(settings.network.parse().unwrap(), setup.dataset.classes.len(), 3).unwrap();
     let mut classifier = Classifier::new(network, &Device::cpu(), 5);
     let mut policy = settings.policy_config().unwrap().init().unwrap();
     let sample = policy.sample(policy.draw(5, 0, &training.indices), 1.0).unwrap();
     let augmented = policy.apply(&training.images, &sample).unwrap();
-    let images = plan.pipeline.after(augmented.as_slice(), &training.views);
+    let images = setup.pipeline.after(augmented.as_slice(), &training.views);
     let batch = Batch { images: &images, labels: &training.labels, height: 32, width: 32 };
     let (evaluation, record) = classifier.train_and_keep(batch).unwrap();
     let mut sgd = Sgd::new(0.9, true, 5e-4).unwrap();
     sgd.step(classifier.weights_mut(), &evaluation.gradient, 0.05).unwrap();
     let mut images = validation.images.into_vec();
-    plan.pipeline.normalise(&mut images);
+    setup.pipeline.normalise(&mut images);
     let batch = Batch { images: &images, labels: &validation.labels, height: 32, width: 32 };
     let direction = classifier.gradient(batch).unwrap().gradient;
     let found = record.hypergradient(&direction).unwrap();
     let scaled = |values: &[f32]| values.iter().map(|value| -0.05 * value).collect::<Vec<f32>>();
-    let cotangent = plan.pipeline.after_pullback(&scaled(&found.q), &training.views);
+    let cotangent = setup.pipeline.after_pullback(&scaled(&found.q), &training.views);
     let gradient = if estimator == "gain" {
         let losses = scaled(&found.parts);
         policy.pullback_with_losses(&training.images, &sample, &cotangent, &losses, Groups::ALL)
@@ -104,9 +110,9 @@ struct StopAfter<'a> {
     stop: &'a AtomicBool,
 }
 
-impl Observer for StopAfter<'_> {
+impl Observer<Search> for StopAfter<'_> {
     fn step(&mut self, search: &Search, _: &Step) {
-        self.stop.store(search.steps_done() >= self.steps, std::sync::atomic::Ordering::Relaxed);
+        self.stop.store(search.progress().done >= self.steps, std::sync::atomic::Ordering::Relaxed);
     }
 }
 
@@ -123,28 +129,31 @@ fn a_stopped_search_remembers_the_averaged_validation_gradient() {
 fn check_resume(more: &str) {
     let settings = settings(more);
     let folder = tempfile::tempdir().unwrap();
-    let whole_run = Run::create(&folder.path().join("whole"), Task::Search, &settings, &[]).unwrap();
     let mut whole = search(&settings);
-    drive(&mut whole, &whole_run, &mut (), &AtomicBool::new(false)).unwrap();
+    let whole_run = create(&folder.path().join("whole"), &whole);
+    whole_run.search(&mut whole, &mut (), &AtomicBool::new(false)).unwrap();
     for steps in [1, 6, 8] {
         let path = folder.path().join(format!("stopped-{steps}"));
-        let run = Run::create(&path, Task::Search, &settings, &[]).unwrap();
+        let mut stopped = search(&settings);
+        let run = create(&path, &stopped);
         let stop = AtomicBool::new(false);
-        let outcome =
-            drive(&mut search(&settings), &run, &mut StopAfter { steps, stop: &stop }, &stop).unwrap();
-        assert_eq!(outcome, Outcome::Stopped);
+        let halt = run.search(&mut stopped, &mut StopAfter { steps, stop: &stop }, &stop).unwrap();
+        assert_eq!(halt, Halt::Stopped);
+        assert_eq!(run.state().unwrap(), RunState::Search { done: steps, total: Some(12) });
         drop(run);
-        let (run, read) = Run::open(&path, Task::Search).unwrap();
+        let run = RunWriter::open(&path).unwrap();
+        let read = run.settings().unwrap();
         assert_eq!(read, settings);
         let mut again = search(&read);
         run.restore(&mut again).unwrap();
-        assert_eq!(again.steps_done(), steps);
-        drive(&mut again, &run, &mut (), &AtomicBool::new(false)).unwrap();
+        assert_eq!(again.progress().done, steps);
+        run.search(&mut again, &mut (), &AtomicBool::new(false)).unwrap();
         assert_eq!(
             std::fs::read(run.policy_path()).unwrap(),
             std::fs::read(whole_run.policy_path()).unwrap()
         );
         assert_eq!(again.classifier().weights(), whole.classifier().weights());
+        assert!(run.state().unwrap().is_finished());
     }
 }
 
@@ -216,15 +225,14 @@ fn the_learning_rate_falls_to_its_floor() {
     let settings = settings("learning_rate = 0.05\nlearning_rate_floor = 0.4");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run");
-    let run = Run::create(&path, Task::Search, &settings, &[]).unwrap();
     let mut search = search(&settings);
-    drive(&mut search, &run, &mut (), &AtomicBool::new(false)).unwrap();
-    let metrics = std::fs::read_to_string(path.join("metrics.jsonl")).unwrap();
-    let last: serde_json::Value = serde_json::from_str(metrics.lines().last().unwrap()).unwrap();
+    let run = create(&path, &search);
+    run.search(&mut search, &mut (), &AtomicBool::new(false)).unwrap();
+    let last = Run::open(&path).unwrap().epochs().unwrap().pop().unwrap();
     // The rate of the last of the steps, one before the end of the cosine.
-    let turn = std::f64::consts::PI * (1.0 - 1.0 / search.steps_total() as f64);
+    let turn = std::f64::consts::PI * (1.0 - 1.0 / search.progress().total as f64);
     let wanted = 0.02 + 0.03 * (1.0 + turn.cos()) / 2.0;
-    let found = last["learning_rate"].as_f64().unwrap();
+    let found = last.learning_rate;
     assert!((found - wanted).abs() < 1e-9, "{found} in place of {wanted}");
 }
 
@@ -244,12 +252,15 @@ fn gain_is_refused_where_it_cannot_be_computed() {
 fn a_checkpoint_of_another_configuration_or_of_other_data_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let settings = settings("type_rate = 0.05");
-    let run = Run::create(&folder.path().join("run"), Task::Search, &settings, &[]).unwrap();
+    let mut first = search(&settings);
+    let run = create(&folder.path().join("run"), &first);
     let stop = AtomicBool::new(false);
-    drive(&mut search(&settings), &run, &mut StopAfter { steps: 2, stop: &stop }, &stop).unwrap();
+    run.search(&mut first, &mut StopAfter { steps: 2, stop: &stop }, &stop).unwrap();
     let refused = |more: Settings| run.restore(&mut search(&more)).unwrap_err().to_string();
     let message = refused(Settings { type_rate: 0.5, ..settings.clone() });
     assert!(message.contains("`type_rate` is 0.5 in the run's configuration, but 0.05 here"), "{message}");
+    let message = refused(Settings { drawings_validation: 48, ..settings.clone() });
+    assert!(message.contains("`drawings_validation` is 48"), "{message}");
     let path = folder.path().join("run/checkpoint.safetensors");
     let whole = std::fs::read(&path).unwrap();
     for cut in [0, 7, 200, whole.len() / 2, whole.len() - 1] {
@@ -261,7 +272,7 @@ fn a_checkpoint_of_another_configuration_or_of_other_data_is_refused() {
 #[test]
 fn too_few_images_for_a_batch_are_counted() {
     let settings = settings("batch = 64");
-    let message = Plan::new(&settings, &()).unwrap_err().to_string();
+    let message = Setup::for_search(&settings, &()).unwrap_err().to_string();
     assert_eq!(
         message,
         "the validation split has 40 images, but 64 are needed for one batch (`batch`, `images`, `validation_share`)"

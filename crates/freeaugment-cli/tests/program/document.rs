@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use freeaugment_search::{FIELDS, Kind, Task, preset};
+use freeaugment_search::{FIELDS, Task, ValueKind, preset};
 use toml::{Table, Value};
 
 const BEGIN: &str = "<!-- settings: written by `UPDATE_DOCS=1 cargo test -p freeaugment-cli document` -->\n";
@@ -17,7 +17,7 @@ fn page() -> PathBuf {
 /// The table of all settings.
 fn settings() -> String {
     let table = |task, name| Table::try_from(preset::preset(task, name).unwrap()).unwrap();
-    let tables = PRESETS.map(|name| [Task::Search, Task::Training].map(|task| table(task, name)));
+    let tables = PRESETS.map(|name| [Task::Search, Task::Comparison].map(|task| table(task, name)));
     let mut text = String::new();
     let mut group = "";
     for field in FIELDS {
@@ -31,10 +31,10 @@ fn settings() -> String {
             );
         }
         let words = match field.kind {
-            Kind::Choice(words) => format!(": `{}`", words.join("`, `")),
+            ValueKind::Choice(words) => format!(": `{}`", words.join("`, `")),
             _ => String::new(),
         };
-        let tasks = [Task::Search, Task::Training];
+        let tasks = [Task::Search, Task::Comparison];
         let has = tasks.map(|task| task.fields().any(|known| known.name == field.name));
         let values = tables.each_ref().map(|[search, training]| {
             let (search, training) = (shown(&search[field.name]), shown(&training[field.name]));

@@ -83,7 +83,10 @@ fn a_proof_that_is_interrupted_goes_on_with_what_it_has() {
     succeed(folder.path(), &format!("{search} --quiet --out whole"));
     let child = start(folder.path(), &format!("{search} --out stopped"));
     let run = folder.path().join("stopped");
-    wait_until("a classifier is judged", || run.join("proof.json").exists());
+    wait_until("a classifier is judged", || {
+        std::fs::read_dir(run.join("proof/standard"))
+            .is_ok_and(|mut seeds| seeds.any(|seed| seed.unwrap().path().join("result.json").exists()))
+    });
     let (code, said) = interrupt(child);
     assert_eq!(code, Some(130), "{said}");
     assert!(said.contains("\ninterrupted: the search is finished, its proof is not\n"), "{said}");

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::image_files::ImageFiles;
 use super::listing::{Folder, images_below, is_image, name};
-use crate::dataset::{Dataset, Kind, Splits};
+use crate::dataset::{DataKind, Dataset, Splits};
 use crate::error::Error;
 
 /// Lists an image folder, or says that this is none.
@@ -144,7 +144,7 @@ impl Listing {
     fn finish(self, splits: Splits) -> Dataset {
         let files = ImageFiles::new(self.files);
         Dataset {
-            kind: Kind::Folder,
+            kind: DataKind::Folder,
             title: "image folder".to_owned(),
             classes: self.classes.into_keys().map(|class| class.to_string_lossy().into_owned()).collect(),
             labels: self.labels,

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::listing::{Folder, folder_of, name};
 use super::packed;
 use super::records::{Layout, Records};
-use crate::dataset::{Dataset, Kind, Splits};
+use crate::dataset::{DataKind, Dataset, Splits};
 use crate::error::Error;
 
 /// The most that a file may unpack to. The largest of the family, EMNIST, has 0.6 GiB.
@@ -131,7 +131,7 @@ fn open_family(folder: &Folder, family: &str) -> Result<Dataset, Error> {
     }
     let classes = labels.iter().max().map_or(0, |&largest| largest + 1);
     Ok(Dataset {
-        kind: Kind::Idx,
+        kind: DataKind::Idx,
         title: "IDX (MNIST family)".to_owned(),
         classes: (0..classes).map(|class| class.to_string()).collect(),
         labels,

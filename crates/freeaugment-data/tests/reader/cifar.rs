@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use freeaugment_data::Kind;
+use freeaugment_data::DataKind;
 
 use crate::common::{folder, message, opened, write};
 
@@ -55,7 +55,7 @@ fn the_binary_form_is_read_in_the_order_of_its_batches() {
     write_binary(root.path());
     write(root.path().join("test_batch.bin"), record(&[2], [250, 251, 252]));
     let dataset = opened(root.path());
-    assert_eq!((dataset.kind, dataset.title.as_str()), (Kind::Cifar, "CIFAR-10 (binary)"));
+    assert_eq!((dataset.kind, dataset.title.as_str()), (DataKind::Cifar, "CIFAR-10 (binary)"));
     assert_eq!((dataset.channels, dataset.size), (3, Some((32, 32))));
     assert_eq!(dataset.classes, ["cat", "dog", "frog"]);
     assert_eq!(dataset.labels, [0, 2, 1, 1, 2]);
@@ -115,7 +115,7 @@ fn the_python_forms_hold_the_same() {
     write(root.path().join("test_batch"), pickled("labels", &[1], &pixels[3072..]));
     write(root.path().join("batches.meta"), pickled_names("label_names", &["cat", "dog"]));
     let dataset = opened(root.path());
-    assert_eq!((dataset.kind, dataset.title.as_str()), (Kind::Cifar, "CIFAR-10 (python)"));
+    assert_eq!((dataset.kind, dataset.title.as_str()), (DataKind::Cifar, "CIFAR-10 (python)"));
     assert_eq!(dataset.classes, ["cat", "dog"]);
     assert_eq!(dataset.labels, [1, 0, 1]);
     assert_eq!(dataset.splits.test, Some(vec![2]));

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use freeaugment_data::{Dataset, Kind};
+use freeaugment_data::{DataKind, Dataset};
 
 use crate::common::{fixture, folder, message, opened, paint, write};
 
@@ -33,7 +33,7 @@ fn all_domains_of_a_folder_are_read_together() {
     let root = folder();
     write_all(root.path());
     let dataset = opened(root.path());
-    assert_eq!((dataset.kind, dataset.title.as_str()), (Kind::DomainNet, "DomainNet (clipart, sketch)"));
+    assert_eq!((dataset.kind, dataset.title.as_str()), (DataKind::DomainNet, "DomainNet (clipart, sketch)"));
     assert_eq!(dataset.classes, ["fish", "bird"]);
     assert_eq!(ends(&dataset), ["1.png", "2 b.png", "5.png", "4.png", "3.png"]);
     assert_eq!(dataset.labels, [0, 1, 1, 0, 1]);
@@ -160,5 +160,5 @@ fn notes_beside_class_folders_are_no_lists() {
     paint(root.path().join("a/1.png"), [1, 2, 3]);
     paint(root.path().join("b/1.png"), [1, 2, 3]);
     write(root.path().join("notes_train.txt"), "how it was trained\n");
-    assert_eq!(opened(root.path()).kind, Kind::Folder);
+    assert_eq!(opened(root.path()).kind, DataKind::Folder);
 }

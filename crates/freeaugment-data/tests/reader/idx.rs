@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use freeaugment_data::Kind;
+use freeaugment_data::DataKind;
 
 use crate::common::{folder, gzip, message, opened, write};
 
@@ -25,7 +25,7 @@ fn raw_and_packed_files_are_read() {
     write(root.path().join("t10k-images.idx3-ubyte.gz"), gzip(&idx(&[1, 2, 2], &[13, 14, 15, 16])));
     write(root.path().join("t10k-labels.idx1-ubyte.gz"), gzip(&idx(&[1], &[2])));
     let dataset = opened(root.path());
-    assert_eq!((dataset.kind, dataset.channels, dataset.size), (Kind::Idx, 1, Some((2, 2))));
+    assert_eq!((dataset.kind, dataset.channels, dataset.size), (DataKind::Idx, 1, Some((2, 2))));
     assert_eq!(dataset.classes, ["0", "1", "2", "3", "4"]);
     assert_eq!(dataset.labels, [0, 4, 1, 2]);
     assert_eq!((&dataset.splits.train, &dataset.splits.test), (&vec![0, 1, 2], &Some(vec![3])));

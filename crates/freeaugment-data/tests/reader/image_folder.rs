@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use freeaugment_data::{Error, Kind, open};
+use freeaugment_data::{DataKind, Error, open};
 
 use crate::common::{folder, message, opened, paint, write};
 
@@ -16,7 +16,7 @@ fn folders_of_classes_are_all_for_training_in_the_order_of_names() {
         write(root.path().join(ignored), "text");
     }
     let dataset = opened(root.path());
-    assert_eq!((dataset.kind, dataset.channels, dataset.size), (Kind::Folder, 3, Some((3, 4))));
+    assert_eq!((dataset.kind, dataset.channels, dataset.size), (DataKind::Folder, 3, Some((3, 4))));
     assert_eq!(dataset.classes, ["a", "b", "c"]);
     assert_eq!(dataset.labels, [0, 0, 1, 1, 2]);
     assert_eq!(dataset.splits.train, [0, 1, 2, 3, 4]);

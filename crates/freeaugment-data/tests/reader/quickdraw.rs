@@ -1,6 +1,6 @@
 //! Quick-Draw drawings.
 
-use freeaugment_data::{Error, Kind, Picture};
+use freeaugment_data::{DataKind, Error, Picture};
 
 use crate::common::{folder, gzip, message, opened, write};
 
@@ -28,7 +28,7 @@ fn arrays_of_pixels_are_read_packed_and_raw() {
     // Where a class is there in both forms, it counts once.
     write(root.path().join("train.ndjson.gz"), gzip(lines.as_bytes()));
     let dataset = opened(root.path());
-    assert_eq!((dataset.kind, dataset.channels, dataset.size), (Kind::QuickDraw, 1, Some((28, 28))));
+    assert_eq!((dataset.kind, dataset.channels, dataset.size), (DataKind::QuickDraw, 1, Some((28, 28))));
     assert_eq!(dataset.classes, ["train", "wine glass"]);
     assert_eq!(dataset.labels, [0, 1, 1]);
     assert_eq!(dataset.splits.train, [0, 1, 2]);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use freeaugment_data::{Error, Kind, Scan, open};
+use freeaugment_data::{DataKind, Error, Scan, open};
 
 use crate::common::{folder, message, opened, paint, write};
 
@@ -45,7 +45,7 @@ fn folders_around_the_data_are_looked_through() {
     paint(root.path().join("archive/images/a/1.png"), [1, 2, 3]);
     paint(root.path().join("archive/images/b/1.png"), [1, 2, 3]);
     let dataset = opened(root.path());
-    assert_eq!((dataset.kind, dataset.classes), (Kind::Folder, vec!["a".to_owned(), "b".to_owned()]));
+    assert_eq!((dataset.kind, dataset.classes), (DataKind::Folder, vec!["a".to_owned(), "b".to_owned()]));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::listing::{Folder, name};
 use super::records::{Layout, Records};
-use crate::dataset::{Dataset, Kind, Splits};
+use crate::dataset::{DataKind, Dataset, Splits};
 use crate::error::Error;
 
 const LAYOUT: Layout = Layout { height: 32, width: 32, channels: 3 };
@@ -158,7 +158,7 @@ impl Files {
         }
         let test = self.test.as_deref().map(add).transpose()?.map(Iterator::collect);
         Ok(Dataset {
-            kind: Kind::Cifar,
+            kind: DataKind::Cifar,
             title: self.form.title().to_owned(),
             classes,
             labels,

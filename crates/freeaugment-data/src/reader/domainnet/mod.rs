@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::image_files::ImageFiles;
 use super::listing::{Folder, folder_of};
-use crate::dataset::{Dataset, Kind, Splits};
+use crate::dataset::{DataKind, Dataset, Splits};
 use crate::error::Error;
 use list::{Entry, List, Split};
 
@@ -64,7 +64,7 @@ fn open_lists(folder: &Folder, mut lists: Vec<List>) -> Result<Dataset, Error> {
     }
     let files = ImageFiles::new(files);
     Ok(Dataset {
-        kind: Kind::DomainNet,
+        kind: DataKind::DomainNet,
         title: format!("DomainNet ({})", domains.join(", ")),
         classes: classes.names(),
         labels,

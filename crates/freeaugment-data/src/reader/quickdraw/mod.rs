@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use super::listing::{Folder, name};
 use super::packed;
-use crate::dataset::{Dataset, Kind, Source, Splits};
+use crate::dataset::{DataKind, Dataset, Source, Splits};
 use crate::error::Error;
 use crate::picture::Picture;
 use drawing::SIDE;
@@ -40,7 +40,7 @@ pub(super) fn open(folder: &Folder) -> Result<Option<Dataset>, Error> {
     let labels: Vec<u32> =
         files.iter().zip(0..).flat_map(|(file, label)| std::iter::repeat_n(label, file.count())).collect();
     Ok(Some(Dataset {
-        kind: Kind::QuickDraw,
+        kind: DataKind::QuickDraw,
         title: "Quick-Draw".to_owned(),
         classes,
         splits: Splits { train: (0..labels.len() as u32).collect(), ..Splits::default() },

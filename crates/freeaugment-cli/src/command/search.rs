@@ -1,0 +1,157 @@
+//! `freeaugment search`
+
+use std::path::Path;
+
+use freeaugment_search::{
+    Halt, Learned, Overview, Planted, Proof, RunWriter, Search, SearchEstimate, Session as _, Setup, Task,
+    prove,
+};
+use serde::Serialize;
+
+use super::{check_device, configuration, folder, use_threads};
+use crate::arguments::{Manner, SearchArguments};
+use crate::exit::{Ending, Failure};
+use crate::interrupt;
+use crate::output::{self, command, print, print_json};
+use crate::progress::{Proving, Reading, Steps};
+
+pub(crate) fn run(arguments: &SearchArguments) -> Result<Ending, Failure> {
+    let manner = arguments.manner;
+    let settings = configuration::settings(Task::Search, &arguments.source, &arguments.settings.0)?;
+    use_threads(manner.threads)?;
+    check_device(&settings)?;
+    if arguments.source.dry_run {
+        let setup = Setup::for_search(&settings, &Reading::new(manner.quiet))?;
+        let overview = Overview::new(&settings, &setup)?;
+        let estimate = SearchEstimate::measure(&settings, &setup)?;
+        if manner.json {
+            print_json(&serde_json::json!({ "plan": overview, "estimate": estimate }))?;
+        } else {
+            print(&format!("{overview}\n\n{estimate}"))?;
+        }
+        return Ok(Ending::Done);
+    }
+
+    // Asked before the data is read, which may take long, and once more when the folder is made.
+    let folder = folder(arguments.source.out.as_ref(), "search");
+    RunWriter::check_free(&folder)?;
+    interrupt::listen(manner.quiet)?;
+    let setup = Setup::for_search(&settings, &Reading::new(manner.quiet))?;
+    let overview = Overview::new(&settings, &setup)?;
+    let search = Search::new(settings, setup)?;
+    // What is wrong with settings or data is known by now, so that no folder is left behind for nothing.
+    let data = &search.setup().identity;
+    let run = RunWriter::create(&folder, Task::Search, search.settings(), data, &output::typed())?;
+    if !manner.quiet {
+        output::say(&format!("{overview}\n  run       {}\n", folder.display()));
+    }
+    carry_out(search, &run, manner)
+}
+
+/// Goes on with a search.
+pub(crate) fn resume(run: &RunWriter, manner: Manner) -> Result<Ending, Failure> {
+    let settings = run.settings()?;
+    check_device(&settings)?;
+    let setup = Setup::for_search(&settings, &Reading::new(manner.quiet))?;
+    run.require_data(&setup.identity)?;
+    let mut search = Search::new(settings, setup)?;
+    run.restore(&mut search)?;
+    let progress = search.progress();
+    if !manner.quiet && !progress.is_finished() {
+        let (done, total) = (progress.done, progress.total);
+        output::say(&format!("{}: going on after step {done} of {total}", run.folder().display()));
+    }
+    carry_out(search, run, manner)
+}
+
+/// The last object that `--json` prints.
+#[derive(Debug, Serialize)]
+struct Ended<'a> {
+    outcome: &'static str,
+    run: &'a Path,
+    policy: &'a Path,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    resume: Option<String>,
+    learned: Option<&'a Learned>,
+    planted: Option<&'a Planted>,
+    proof: Option<&'a Proof>,
+}
+
+/// Takes the steps that are left, shows what was learned and proves it.
+fn carry_out(mut search: Search, run: &RunWriter, manner: Manner) -> Result<Ending, Failure> {
+    interrupt::be_careful();
+    if search.progress().is_finished() {
+        if !manner.quiet {
+            let steps = search.progress().total;
+            output::say(&format!("{}: finished already, {steps} steps", run.folder().display()));
+        }
+    } else {
+        let mut steps = Steps::new(&search, manner);
+        let halt = run.search(&mut search, &mut steps, interrupt::stop());
+        steps.end()?;
+        if halt? == Halt::Stopped {
+            let progress = search.progress();
+            let done = format!("saved after step {} of {}", progress.done, progress.total);
+            return interrupted(run, manner, &done);
+        }
+    }
+
+    let policy = run.policy_path();
+    let learned = Learned::load(&policy)?;
+    let planted = Planted::new(search.settings(), &learned)?;
+    let shows = !manner.quiet && !manner.json;
+    if shows {
+        print(&format!("\nlearned: {}\n\n{learned}", policy.display()))?;
+        if let Some(planted) = &planted {
+            print(&format!("\n{planted}"))?;
+        }
+    }
+    let mut proving = Proving::new(manner.quiet);
+    let (halt, proof) = prove(&search, run, &mut proving, interrupt::stop())?;
+    proving.end();
+    if halt == Halt::Stopped {
+        return interrupted(run, manner, "the search is finished, its proof is not");
+    }
+    if let Some(proof) = proof.as_ref().filter(|_| shows) {
+        print(&format!("\n{proof}"))?;
+    }
+    if manner.json {
+        print_json(&Ended {
+            outcome: "finished",
+            run: run.folder(),
+            policy: &policy,
+            resume: None,
+            learned: Some(&learned),
+            planted: planted.as_ref(),
+            proof: proof.as_ref(),
+        })?;
+    }
+    if shows {
+        output::say(&format!("\nnext: {}", command("show", &policy)));
+        let data = match &*search.settings().data {
+            "" => String::new(),
+            data => format!(" --data {}", output::quoted(Path::new(data))),
+        };
+        let (program, run) = (output::program(), output::quoted(run.folder()));
+        output::say(&format!("      {program} compare{data} --policies standard,trivial-wide,{run}"));
+    }
+    Ok(Ending::Done)
+}
+
+/// Says how to go on; that is worth a line even to those who want quiet.
+fn interrupted(run: &RunWriter, manner: Manner, done: &str) -> Result<Ending, Failure> {
+    let resume = command("resume", run.folder());
+    output::say(&format!("interrupted: {done}\nto go on: {resume}"));
+    if manner.json {
+        print_json(&Ended {
+            outcome: "interrupted",
+            run: run.folder(),
+            policy: &run.policy_path(),
+            resume: Some(resume),
+            learned: None,
+            planted: None,
+            proof: None,
+        })?;
+    }
+    Ok(Ending::Interrupted)
+}

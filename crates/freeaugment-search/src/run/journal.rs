@@ -1,0 +1,104 @@
+//! What a session leaves in its folder while it runs: metrics, a line per epoch, and the state to continue from.
+
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::codec::{StateReader, StateWriter};
+use super::folder::write;
+use super::lines::{append, whole_lines};
+use crate::config::Settings;
+use crate::error::Error;
+use crate::session::{DataIdentity, Session};
+
+/// The metrics and the state of one session.
+pub(crate) struct Journal {
+    metrics: PathBuf,
+    state: PathBuf,
+}
+
+impl Journal {
+    pub(crate) fn new(folder: &Path) -> Self {
+        Self { metrics: folder.join("metrics.jsonl"), state: folder.join("checkpoint.safetensors") }
+    }
+
+    /// Writes down an epoch.
+    pub(crate) fn append(&self, epoch: &impl Serialize) -> Result<(), Error> {
+        append(&self.metrics, &serde_json::to_string(epoch).expect("metrics are plain values"))
+    }
+
+    /// The epochs that are written down; a line that was cut off by a crash is not one.
+    pub(crate) fn epochs<E: DeserializeOwned>(&self) -> Result<Vec<E>, Error> {
+        let lines = whole_lines::<E>(&self.metrics)?;
+        Ok(lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect())
+    }
+
+    /// Writes the state to continue from.
+    pub(crate) fn save<S: Session>(&self, session: &S) -> Result<(), Error> {
+        let mut state = StateWriter::default();
+        let (task, settings) = session.settings();
+        state.entry("settings", settings.to_toml(task));
+        state.json("data", session.data());
+        for (key, value) in session.identity() {
+            state.entry(key, value);
+        }
+        session.save(&mut state);
+        state.write(&self.state)
+    }
+
+    /// Puts a session at its beginning where it was left, if it was. A state of other settings or of other data is
+    /// refused; epochs that have to be done again are dropped from the metrics.
+    pub(crate) fn restore<S: Session>(&self, session: &mut S) -> Result<(), Error> {
+        if self.state.exists() {
+            let bytes = std::fs::read(&self.state).map_err(Error::io(&self.state))?;
+            let state = StateReader::new(&self.state, &bytes)?;
+            self.check(session, &state)?;
+            session.restore(&state)?;
+        }
+        let done = session.progress().epochs_done() as usize;
+        let kept = whole_lines::<S::Epoch>(&self.metrics)?.into_iter().take(done);
+        let text: String = kept.map(|line| line + "\n").collect();
+        write(&self.metrics, text.as_bytes())
+    }
+
+    fn check<S: Session>(&self, session: &S, state: &StateReader) -> Result<(), Error> {
+        let refuse = |reason: String| Error::Checkpoint { path: self.state.clone(), reason };
+        let (task, settings) = session.settings();
+        let others = Settings::from_toml(task, state.entry("settings")?)
+            .map_err(|reason| state.broken(&format!("its settings: {reason}")))?;
+        if let Some((key, own, others)) = settings.difference(task, &others) {
+            return Err(refuse(format!(
+                "belongs to another configuration: `{key}` is {own} in the run's configuration, but {others} here"
+            )));
+        }
+        let data: DataIdentity = state.json("data")?;
+        if data != *session.data() {
+            return Err(Error::other_data(&self.state, &data, session.data()));
+        }
+        for (key, value) in session.identity() {
+            if state.entry(key)? != value {
+                return Err(refuse(format!("belongs to another training: its {key} differs")));
+            }
+        }
+        Ok(())
+    }
+
+    /// How many steps the state has, and how many there are; none where there is no state.
+    pub(crate) fn steps(&self) -> Result<Option<(u64, u64)>, Error> {
+        if !self.state.exists() {
+            return Ok(None);
+        }
+        let bytes = std::fs::read(&self.state).map_err(Error::io(&self.state))?;
+        let state = StateReader::new(&self.state, &bytes)?;
+        Ok(Some((state.number("step")?, state.number("steps")?)))
+    }
+
+    /// Removes the state: what is finished needs none.
+    pub(crate) fn forget(&self) -> Result<(), Error> {
+        match std::fs::remove_file(&self.state) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(&self.state)(error)),
+            _ => Ok(()),
+        }
+    }
+}

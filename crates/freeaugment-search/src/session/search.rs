@@ -1,0 +1,431 @@
+//! The bilevel search: one training step of the classifier, one step of the policy, again and again.
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use freeaugment::{Groups, Policy, Sample};
+use freeaugment_data::{Loader, Order, PictureBatch};
+use freeaugment_nn::optimizer::Adam;
+use freeaugment_nn::{Batch, Classifier, Hypergradient, Parameters as Weights};
+use serde::{Deserialize, Serialize};
+
+use super::evaluation::{accuracy, evaluate};
+use super::trainer::{Trainer, classifier};
+use super::{DataIdentity, Progress, Session, Setup, Step};
+use crate::config::{HypergradientChoice, Settings, Task};
+use crate::error::Error;
+use crate::run::{
+    GradientNorms, LayerRanges, Phases, RunFolder, SearchEpoch, Share, StateReader, StateWriter,
+};
+
+/// The groups of the policy's optimiser, in the order of their learning rates, and their names in a state.
+const DEPTH: usize = 0;
+const TYPES: usize = 1;
+const MAGNITUDES: usize = 2;
+const GROUPS: [&str; 3] = ["depth", "types", "magnitudes"];
+
+/// A step that learns costs about three that only train: one more pass for validation, a double one for the gradient.
+const LEARNING_WORK: f64 = 3.0;
+
+/// Batches prepared ahead.
+type Batches = Loader<PictureBatch, Error>;
+
+/// A policy and the classifier that it is learned with.
+#[derive(Debug)]
+pub struct Search {
+    settings: Settings,
+    setup: Setup,
+    trainer: Trainer,
+    policy: Policy,
+    adam: Adam,
+    /// The validation gradient, averaged over steps, where it is.
+    direction: Option<Weights>,
+    tally: Tally,
+    loaders: Option<(Batches, Batches)>,
+}
+
+/// Sums over the steps of an epoch in which the policy learned, and seconds of all of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+struct Tally {
+    steps: u64,
+    loss: f64,
+    accuracy: f64,
+    depth_gradient: f64,
+    type_gradient: f64,
+    magnitude_gradient: f64,
+    phases: Phases,
+}
+
+impl Search {
+    /// A search at its beginning, with the network that the settings name.
+    pub fn new(settings: Settings, setup: Setup) -> Result<Self, Error> {
+        let classifier = classifier(&settings, &setup, settings.seed)?;
+        Self::with_classifier(settings, setup, classifier)
+    }
+
+    /// A search at its beginning, with a classifier of one's own. It must take the data's images and know its classes.
+    pub fn with_classifier(settings: Settings, setup: Setup, classifier: Classifier) -> Result<Self, Error> {
+        settings.check()?;
+        let policy = settings.policy_config()?.init()?;
+        let parameters = policy.parameters();
+        let adam = Adam::new(&[
+            (settings.depth_rate, parameters.depth().len()),
+            (settings.type_rate, parameters.types().len()),
+            (settings.magnitude_rate, 2 * parameters.magnitudes()[0].len()),
+        ])?
+        .with_epsilon(DEPTH, settings.depth_epsilon)?
+        .with_epsilon(TYPES, settings.type_epsilon)?;
+        let trainer = Trainer::new(&settings, &setup, classifier, settings.learning_rate_floor, 0)?;
+        Ok(Self {
+            settings,
+            setup,
+            trainer,
+            policy,
+            adam,
+            direction: None,
+            tally: Tally::default(),
+            loaders: None,
+        })
+    }
+
+    /// Its settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Its data.
+    pub fn setup(&self) -> &Setup {
+        &self.setup
+    }
+
+    /// The policy as it is now.
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+
+    /// The classifier as it is now.
+    pub fn classifier(&self) -> &Classifier {
+        &self.trainer.classifier
+    }
+
+    /// Seconds that the steps of the current epoch spent in each phase.
+    pub fn phases(&self) -> Phases {
+        self.tally.phases
+    }
+
+    /// The groups that learn in an epoch.
+    pub fn learning(&self, epoch: u64) -> Groups {
+        self.settings.learning(epoch, self.policy.config().frozen)
+    }
+
+    /// The policy with where it comes from: nothing that differs between two runs of the same search.
+    pub fn policy_with_provenance(&self, epoch: u64) -> Policy {
+        let mut policy = self.policy.clone();
+        let (settings, setup) = (&self.settings, &self.setup);
+        let DataIdentity { title, training, validation, fingerprint, .. } = &setup.identity;
+        let entries = [
+            ("program", format!("freeaugment {}", env!("CARGO_PKG_VERSION"))),
+            ("data", title.clone()),
+            ("data_fingerprint", fingerprint.clone()),
+            ("images", format!("{training} training, {validation} validation")),
+            ("image_size", format!("{0}x{0}", setup.pipeline.size)),
+            ("network", settings.network.clone()),
+            ("batch", settings.batch.to_string()),
+            ("seed", settings.seed.to_string()),
+            ("epoch", format!("{epoch} of {}", settings.epochs)),
+        ];
+        policy.provenance_mut().extend(entries.map(|(key, value)| (key.to_owned(), value)));
+        policy
+    }
+
+    /// The policy's step: the gradient through cutout, normalisation and policy, then Adam.
+    fn learn(
+        &mut self,
+        pictures: &PictureBatch,
+        sample: &Sample,
+        found: Hypergradient,
+        rate: f64,
+        learning: Groups,
+    ) -> Result<(), Error> {
+        let by_rate =
+            |values: Vec<f32>| values.into_iter().map(|value| -rate as f32 * value).collect::<Vec<_>>();
+        let (q, losses) = (by_rate(found.q), by_rate(found.parts));
+        let cotangent = self.setup.pipeline.after_pullback(&q, &pictures.views);
+        let policy = &self.policy;
+        let gradient =
+            policy.pullback_with_losses(&pictures.images, sample, &cotangent, &losses, learning)?.parameters;
+        let flat = |pair: [&[f32]; 2]| pair.concat();
+        let norm = |values: &[f32]| values.iter().map(|v| f64::from(*v) * f64::from(*v)).sum::<f64>().sqrt();
+        self.tally.depth_gradient += norm(gradient.depth());
+        self.tally.type_gradient += norm(gradient.types());
+        self.tally.magnitude_gradient += norm(&flat(gradient.magnitudes()));
+        let parameters = self.policy.parameters_mut();
+        if learning.depth {
+            self.adam.step(DEPTH, parameters.depth_mut(), gradient.depth())?;
+        }
+        if learning.types {
+            self.adam.step(TYPES, parameters.types_mut(), gradient.types())?;
+        }
+        if learning.magnitudes {
+            // Both bounds are one group: one call, so that they share a count of steps.
+            let mut both = flat(parameters.magnitudes());
+            self.adam.step(MAGNITUDES, &mut both, &flat(gradient.magnitudes()))?;
+            let (first, second) = both.split_at(both.len() / 2);
+            let [lower, upper] = parameters.magnitudes_mut();
+            lower.copy_from_slice(first);
+            upper.copy_from_slice(second);
+        }
+        Ok(())
+    }
+
+    /// The central difference of DARTS, at the weights before the step.
+    fn difference(&mut self, batch: Batch, before: &Weights, direction: &Weights) -> Result<Vec<f32>, Error> {
+        let radius = 0.01 / direction.dot(direction).sqrt().max(f64::MIN_POSITIVE);
+        let after = self.trainer.classifier.weights().clone();
+        let mut gradient_at = |radius: f64| {
+            let moved = self.trainer.classifier.weights_mut().values_mut();
+            for ((moved, before), direction) in moved.iter_mut().zip(before.values()).zip(direction.values())
+            {
+                *moved = before + radius as f32 * direction;
+            }
+            self.trainer.classifier.input_gradient(batch)
+        };
+        let (ahead, behind) = (gradient_at(radius)?.1, gradient_at(-radius)?.1);
+        *self.trainer.classifier.weights_mut() = after;
+        let slope = |(ahead, behind): (&f32, &f32)| (f64::from(ahead - behind) / (2.0 * radius)) as f32;
+        Ok(ahead.iter().zip(&behind).map(slope).collect())
+    }
+
+    /// The threads that prepare batches; started when first needed, at the step where the search stands.
+    fn loaders(&mut self) -> &mut (Batches, Batches) {
+        let Progress { done, total, per_epoch } = self.trainer.progress();
+        // Validation batches are counted from the first epoch in which anything learns.
+        let first = (0..self.settings.epochs).find(|&epoch| self.learning(epoch) != Groups::NONE);
+        let first = first.unwrap_or(self.settings.epochs) * per_epoch;
+        let (setup, workers) = (&self.setup, self.settings.workers);
+        self.loaders.get_or_insert_with(|| {
+            let load = |order: &Arc<Order>, range| {
+                let (dataset, pipeline) = (Arc::clone(&setup.dataset), Arc::clone(&setup.pipeline));
+                let order = Arc::clone(order);
+                Loader::new(range, workers, move |number| Ok(order.prepare(&dataset, &pipeline, number)?))
+            };
+            let used = done.saturating_sub(first);
+            (
+                load(&setup.training, (done, total)),
+                load(&setup.validation, (used, total.saturating_sub(first))),
+            )
+        })
+    }
+}
+
+impl Session for Search {
+    type Epoch = SearchEpoch;
+
+    fn progress(&self) -> Progress {
+        self.trainer.progress()
+    }
+
+    /// One iteration of the search.
+    fn step(&mut self) -> Result<Step, Error> {
+        let epoch = self.trainer.epoch();
+        let mut clock = Clock::start();
+        let pictures = self.loaders().0.next_batch()?;
+        clock.mark(&mut self.tally.phases.data);
+
+        let noise = self.policy.draw(self.settings.seed, epoch as u32, &pictures.indices);
+        let sample = self.policy.sample(noise, self.settings.temperature(epoch) as f32)?;
+        let augmented = self.policy.apply(&pictures.images, &sample)?;
+        let images = self.setup.pipeline.after(augmented.as_slice(), &pictures.views);
+        clock.mark(&mut self.tally.phases.policy);
+
+        let rate = self.trainer.rate();
+        let learning = self.learning(epoch);
+        let side = self.setup.pipeline.size;
+        let batch = Batch { images: &images, labels: &pictures.labels, height: side, width: side };
+        let (evaluation, record) = self.trainer.train(batch, learning != Groups::NONE)?;
+        let before = (self.settings.hypergradient == HypergradientChoice::Difference)
+            .then(|| self.trainer.classifier.weights().clone());
+        self.trainer.descend(&evaluation.gradient)?;
+        clock.mark(&mut self.tally.phases.training);
+
+        let mut seen = self.trainer.seen(evaluation.loss, accuracy(&evaluation.logits, &pictures.labels));
+        if let Some(record) = record {
+            let validation = self.loaders().1.next_batch()?;
+            let mut images = validation.images.into_vec();
+            self.setup.pipeline.normalise(&mut images);
+            clock.mark(&mut self.tally.phases.data);
+            let held_out = Batch { images: &images, labels: &validation.labels, height: side, width: side };
+            let found = self.trainer.classifier.gradient(held_out)?;
+            self.trainer.check_loss(found.loss)?;
+            let right = accuracy(&found.logits, &validation.labels);
+            seen.validation = Some((found.loss, right));
+            self.tally.steps += 1;
+            self.tally.loss += found.loss;
+            self.tally.accuracy += right;
+            clock.mark(&mut self.tally.phases.validation);
+
+            let direction = average(self.direction.take(), found.gradient, self.settings.validation_momentum);
+            let found = match before {
+                None => record.hypergradient(&direction)?,
+                Some(before) => {
+                    let q = self.difference(batch, &before, &direction)?;
+                    Hypergradient { parts: Vec::new(), q }
+                }
+            };
+            self.direction = (self.settings.validation_momentum > 0.0).then_some(direction);
+            drop(record);
+            clock.mark(&mut self.tally.phases.hypergradient);
+            self.learn(&pictures, &sample, found, rate, learning)?;
+            clock.mark(&mut self.tally.phases.pullback);
+        }
+        self.trainer.advance(&seen, evaluation.gradient.dot(&evaluation.gradient).sqrt());
+        Ok(seen)
+    }
+
+    fn end_epoch(&mut self) -> Result<SearchEpoch, Error> {
+        let epoch = self.trainer.epoch() - 1;
+        let tally = std::mem::take(&mut self.tally);
+        let training = std::mem::take(&mut self.trainer.tally);
+        let (settings, setup) = (&self.settings, &self.setup);
+        let start = Instant::now();
+        let score = settings
+            .evaluates_after(epoch + 1)
+            .then(|| evaluate(&self.trainer.classifier, setup, setup.validation.indices(), settings.batch))
+            .transpose()?;
+        let description = self.policy.describe()?;
+        let transformations = &self.policy.config().transformations;
+        let names = || transformations.iter().map(|ranged| ranged.transformation.name().to_owned());
+        let ranges = names().zip(&description.magnitudes).filter_map(|(name, ranges)| {
+            let ranges = ranges.iter().map(|range| range.map(|range| (range.low, range.high)));
+            Some(LayerRanges { name, ranges: ranges.collect::<Option<_>>()? })
+        });
+        let mean = |sum: f64| sum / tally.steps.max(1) as f64;
+        let learned = |sum: f64| (tally.steps > 0).then(|| mean(sum));
+        Ok(SearchEpoch {
+            epoch: epoch + 1,
+            learning_rate: self.trainer.last_rate(),
+            temperature: settings.temperature(epoch),
+            learning: group_names(self.learning(epoch)),
+            loss: training.loss(),
+            accuracy: training.accuracy(),
+            validation_loss: learned(tally.loss),
+            validation_accuracy: learned(tally.accuracy),
+            evaluation_loss: score.map(|score| score.loss),
+            evaluation_accuracy: score.map(|score| score.accuracy),
+            depth: description.depth.clone(),
+            usage: names().zip(&description.usage).map(|(name, &share)| Share { name, share }).collect(),
+            types: description.types.clone(),
+            ranges: ranges.collect(),
+            repetition: description.repetition,
+            gradients: GradientNorms {
+                weights: training.gradient(),
+                depth: mean(tally.depth_gradient),
+                types: mean(tally.type_gradient),
+                magnitudes: mean(tally.magnitude_gradient),
+            },
+            seconds: tally.phases,
+            evaluation_seconds: start.elapsed().as_secs_f64(),
+        })
+    }
+
+    fn write_epoch(&self, folder: &Path, epoch: &SearchEpoch) -> Result<(), Error> {
+        let folder = RunFolder::new(folder);
+        let policy = self.policy_with_provenance(epoch.epoch);
+        folder.make_folder(&folder.policies())?;
+        policy.save(folder.policy_of(epoch.epoch))?;
+        policy.save(folder.policy())?;
+        folder.log(&format!("epoch {} of {}: loss {:.4}", epoch.epoch, self.settings.epochs, epoch.loss))
+    }
+
+    fn settings(&self) -> (Task, &Settings) {
+        (Task::Search, &self.settings)
+    }
+
+    fn data(&self) -> &DataIdentity {
+        &self.setup.identity
+    }
+
+    fn save(&self, state: &mut StateWriter) {
+        self.trainer.save(state);
+        let parameters = self.policy.parameters();
+        state.singles("policy.depth", parameters.depth());
+        state.singles("policy.types", parameters.types());
+        for (name, values) in
+            ["policy.magnitudes.0", "policy.magnitudes.1"].iter().zip(parameters.magnitudes())
+        {
+            state.singles(name, values);
+        }
+        if let Some(direction) = &self.direction {
+            state.singles("direction", direction.values());
+        }
+        state.json("search_tally", &self.tally);
+        for (group, name) in GROUPS.iter().enumerate() {
+            let (steps, first, second) = self.adam.state(group).expect("three groups");
+            state.entry(&format!("adam.{name}.steps"), steps.to_string());
+            for (moment, values) in [("first", first), ("second", second)] {
+                state.doubles(&format!("adam.{name}.{moment}"), values);
+            }
+        }
+    }
+
+    fn restore(&mut self, state: &StateReader) -> Result<(), Error> {
+        self.trainer.restore(state)?;
+        self.tally = state.json("search_tally")?;
+        let parameters = self.policy.parameters_mut();
+        state.singles("policy.depth", parameters.depth_mut())?;
+        state.singles("policy.types", parameters.types_mut())?;
+        let [first, second] = parameters.magnitudes_mut();
+        state.singles("policy.magnitudes.0", first)?;
+        state.singles("policy.magnitudes.1", second)?;
+        for (group, name) in GROUPS.iter().enumerate() {
+            let steps = state.number(&format!("adam.{name}.steps"))?;
+            let [first, second] =
+                ["first", "second"].map(|moment| state.doubles(&format!("adam.{name}.{moment}")));
+            self.adam.set_state(group, steps, &first?, &second?)?;
+        }
+        self.direction = state.weights("direction", &self.trainer.classifier)?;
+        Ok(())
+    }
+
+    fn work(&self, steps: Range<u64>) -> f64 {
+        let each = self.trainer.progress().per_epoch;
+        let epochs = steps.start / each..steps.end.div_ceil(each);
+        let of_epoch = |epoch: u64| {
+            let within = steps.end.min((epoch + 1) * each) - steps.start.max(epoch * each);
+            within as f64 * if self.learning(epoch) == Groups::NONE { 1.0 } else { LEARNING_WORK }
+        };
+        epochs.map(of_epoch).sum()
+    }
+}
+
+fn group_names(groups: Groups) -> Vec<String> {
+    let named = [(groups.magnitudes, "magnitudes"), (groups.types, "types"), (groups.depth, "depth")];
+    named.into_iter().filter(|(learns, _)| *learns).map(|(_, name)| name.to_owned()).collect()
+}
+
+/// The running average of a gradient.
+fn average(before: Option<Weights>, now: Weights, momentum: f64) -> Weights {
+    let Some(mut average) = before else { return now };
+    let share = (1.0 - momentum) as f32;
+    for (average, now) in average.values_mut().iter_mut().zip(now.values()) {
+        *average += share * (now - *average);
+    }
+    average
+}
+
+/// Measures consecutive phases.
+struct Clock(Instant);
+
+impl Clock {
+    fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    fn mark(&mut self, seconds: &mut f64) {
+        let now = Instant::now();
+        *seconds += (now - self.0).as_secs_f64();
+        self.0 = now;
+    }
+}

@@ -1,0 +1,163 @@
+//! Training a fresh classifier under a policy that stays as it is.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use freeaugment_base::random::Purpose;
+use freeaugment_data::Loader;
+use freeaugment_nn::{Batch, Classifier};
+use serde::{Deserialize, Serialize};
+
+use super::evaluation::{Score, accuracy, evaluate};
+use super::trainer::{Trainer, classifier};
+use super::{DataIdentity, Progress, Session, Setup, Step};
+use crate::compare::{Augmented, Candidate};
+use crate::config::{Settings, Task};
+use crate::error::Error;
+use crate::run::{RunFolder, StateReader, StateWriter, TrainingEpoch};
+
+const ORDER: Purpose = Purpose::named("training/order");
+
+/// A classifier being trained. Batches are loaded and augmented on other threads meanwhile.
+#[derive(Debug)]
+pub struct Training {
+    settings: Settings,
+    setup: Setup,
+    candidate: Arc<Candidate>,
+    seed: u64,
+    trainer: Trainer,
+    tally: Tally,
+    loader: Option<Loader<Augmented, Error>>,
+}
+
+/// Seconds of the steps of an epoch.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Tally {
+    waiting_seconds: f64,
+    training_seconds: f64,
+}
+
+impl Training {
+    /// A training at its beginning. The seed is that of weights, order and augmentation; the data is the setup's.
+    pub fn new(
+        settings: &Settings,
+        setup: &Setup,
+        candidate: &Arc<Candidate>,
+        seed: u64,
+    ) -> Result<Self, Error> {
+        let mut classifier = classifier(settings, setup, seed)?;
+        let mut rise = 0;
+        if !settings.warm_start.is_empty() {
+            let path = Path::new(&settings.warm_start);
+            let path = if path.is_dir() { RunFolder::new(path).classifier() } else { path.to_owned() };
+            classifier.load(&path)?;
+            rise = settings.warm_start_epochs * setup.steps_per_epoch;
+        }
+        Ok(Self {
+            settings: settings.clone(),
+            setup: setup.clone(),
+            candidate: Arc::clone(candidate),
+            seed,
+            trainer: Trainer::new(settings, setup, classifier, 0.0, rise)?,
+            tally: Tally::default(),
+            loader: None,
+        })
+    }
+
+    /// The classifier as it is now.
+    pub fn classifier(&self) -> &Classifier {
+        &self.trainer.classifier
+    }
+
+    /// Seconds of the current epoch in which the network waited for images.
+    pub fn waiting(&self) -> f64 {
+        self.tally.waiting_seconds
+    }
+
+    /// How good the classifier is on the test images.
+    pub fn score(&self) -> Result<Score, Error> {
+        evaluate(&self.trainer.classifier, &self.setup, &self.setup.test, self.settings.batch)
+    }
+
+    /// The threads that prepare batches; started when first needed, at the step where the training stands.
+    fn next_batch(&mut self) -> Result<Augmented, Error> {
+        let Progress { done, total, .. } = self.trainer.progress();
+        let Self { setup, candidate, settings, seed, .. } = self;
+        let loader = self.loader.get_or_insert_with(|| {
+            let order = setup.training_order(ORDER, *seed, candidate.has_views());
+            let pipeline = candidate.pipeline(&setup.pipeline);
+            let (dataset, candidate, seed) = (Arc::clone(&setup.dataset), Arc::clone(candidate), *seed);
+            Loader::new((done, total), settings.workers, move |number| {
+                let batch = order.prepare(&dataset, &pipeline, number)?;
+                candidate.prepare(&pipeline, batch, seed, number as f64 / total as f64)
+            })
+        });
+        loader.next_batch()
+    }
+}
+
+impl Session for Training {
+    type Epoch = TrainingEpoch;
+
+    fn progress(&self) -> Progress {
+        self.trainer.progress()
+    }
+
+    fn step(&mut self) -> Result<Step, Error> {
+        let began = Instant::now();
+        let augmented = self.next_batch()?;
+        let waited = began.elapsed().as_secs_f64();
+        let side = self.setup.pipeline.size;
+        let batch = Batch { images: &augmented.images, labels: &augmented.labels, height: side, width: side };
+        let (evaluation, _) = self.trainer.train(batch, false)?;
+        self.trainer.descend(&evaluation.gradient)?;
+        let seen = self.trainer.seen(evaluation.loss, accuracy(&evaluation.logits, &augmented.labels));
+        self.trainer.advance(&seen, 0.0);
+        self.tally.waiting_seconds += waited;
+        self.tally.training_seconds += began.elapsed().as_secs_f64() - waited;
+        Ok(seen)
+    }
+
+    fn end_epoch(&mut self) -> Result<TrainingEpoch, Error> {
+        let epoch = self.trainer.epoch();
+        let tally = std::mem::take(&mut self.tally);
+        let training = std::mem::take(&mut self.trainer.tally);
+        let began = Instant::now();
+        let score = self.settings.evaluates_after(epoch).then(|| self.score()).transpose()?;
+        Ok(TrainingEpoch {
+            epoch,
+            learning_rate: self.trainer.last_rate(),
+            loss: training.loss(),
+            accuracy: training.accuracy(),
+            test_loss: score.map(|score| score.loss),
+            test_accuracy: score.map(|score| score.accuracy),
+            waiting_seconds: tally.waiting_seconds,
+            training_seconds: tally.training_seconds,
+            evaluation_seconds: began.elapsed().as_secs_f64(),
+        })
+    }
+
+    fn settings(&self) -> (Task, &Settings) {
+        (Task::Comparison, &self.settings)
+    }
+
+    fn data(&self) -> &DataIdentity {
+        &self.setup.identity
+    }
+
+    fn identity(&self) -> Vec<(&'static str, String)> {
+        vec![("seed", self.seed.to_string()), ("candidate", self.candidate.identity().to_owned())]
+    }
+
+    fn save(&self, state: &mut StateWriter) {
+        self.trainer.save(state);
+        state.json("training_tally", &self.tally);
+    }
+
+    fn restore(&mut self, state: &StateReader) -> Result<(), Error> {
+        self.trainer.restore(state)?;
+        self.tally = state.json("training_tally")?;
+        Ok(())
+    }
+}
