@@ -35,6 +35,7 @@ pub trait Source: fmt::Debug + Send + Sync {
 
 /// The kind of data that was recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DataKind {
     /// The built-in drawings.
     Synthetic,
@@ -78,6 +79,8 @@ pub struct Dataset {
     pub size: Option<(usize, usize)>,
     /// Which image belongs where.
     pub splits: Splits,
+    /// What people should know about how this was understood, a sentence each.
+    pub notes: Vec<String>,
     /// Where the images come from.
     pub source: Arc<dyn Source>,
 }
