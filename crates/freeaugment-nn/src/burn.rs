@@ -2,47 +2,68 @@
 //!
 //! Autodiff is of first order, so `q` comes by reverse over forward: the network runs on (value, tangent) pairs
 //! ([`pair`]), and one backward pass of the loss's tangent reaches the images.
+//!
+//! Weights, gradients, momentum and running statistics are [`Array`]s and stay on the device from pass to pass; images
+//! and labels go there, losses, logits, parts and `q` come back.
 
+mod array;
 mod pair;
 mod plain;
+#[cfg(all(test, feature = "flex"))]
+mod tests;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use ::burn::tensor::{ExecutionError, Gradients, Tensor, TensorData};
+use burn_tensor::Tensor;
 
+use self::array::download;
 use self::pair::Pair;
-use self::plain::{Norms, Plain};
+use self::plain::{Moments, Norms, Plain, Running};
 use crate::loss::CrossEntropy;
 use crate::network::Network;
-use crate::parameter::{Layout, Parameters, Statistics};
+use crate::parameter::{Layout, Parameters, Statistics, unbiased};
 use crate::{Batch, Error, Evaluation, Hypergradient};
 
+pub(crate) use self::array::{Array, Place};
+
 /// A network on a device of Burn's.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Engine {
     network: Network,
-    device: ::burn::tensor::Device,
-    name: String,
+    place: Place,
 }
 
 /// What a training pass leaves behind: its inputs, for `q` runs the network again.
 #[derive(Debug)]
 pub(crate) struct Record {
     engine: Engine,
-    weights: Parameters,
-    images: Vec<f32>,
-    shape: [usize; 4],
-    targets: Vec<f32>,
+    weights: Array,
+    images: Tensor<4>,
+    targets: Tensor<2>,
 }
 
-/// A network's parameters on a device, in the layout's order, flat.
+/// A network's parameters, cut out of the flat array in the layout's order.
 struct Weights {
     layout: Arc<Layout>,
     tensors: Vec<Tensor<1>>,
 }
 
 impl Weights {
+    /// Constants.
+    fn fixed(layout: &Arc<Layout>, array: &Array) -> Self {
+        let cut =
+            |entry: &crate::Entry| array.tensor().clone().narrow(0, entry.range().start, entry.range().len());
+        Self { tensors: layout.entries().iter().map(cut).collect(), layout: Arc::clone(layout) }
+    }
+
+    /// Leaves of a graph, for gradients.
+    fn learnable(layout: &Arc<Layout>, array: &Array) -> Self {
+        let fixed = Self::fixed(layout, array);
+        let leaf = |tensor: Tensor<1>| tensor.autodiff().require_grad();
+        Self { tensors: fixed.tensors.into_iter().map(leaf).collect(), ..fixed }
+    }
+
     /// The parameter of that name in its own shape.
     fn get<const D: usize>(&self, name: &str) -> Tensor<D> {
         let index = self.layout.entries().iter().position(|entry| entry.name() == name);
@@ -60,51 +81,36 @@ impl Weights {
     }
 }
 
+/// The batch's statistics of all batch norms in the layout's order: means and unbiased variances.
+fn join_moments(moments: Vec<Moments>) -> [Tensor<1>; 2] {
+    let (mut means, mut variances) = (Vec::new(), Vec::new());
+    for Moments { mean, variance, count } in moments {
+        means.push(mean);
+        variances.push(variance * unbiased(count));
+    }
+    [Tensor::cat(means, 0), Tensor::cat(variances, 0)]
+}
+
 impl Engine {
-    pub(crate) fn new(network: Network, device: ::burn::tensor::Device, name: String) -> Self {
-        Self { network, device: device.autodiff(), name }
+    pub(crate) fn new(network: Network, device: burn_tensor::Device, name: &str) -> Self {
+        Self { network, place: Place::new(device, name) }
     }
 
-    fn share(&self) -> Self {
-        Self { network: self.network, device: self.device.clone(), name: self.name.clone() }
-    }
-
-    /// Runs work on the device. Burn reports a lost device or exhausted memory by a panic; it becomes an error here.
-    fn guard<R>(&self, work: impl FnOnce() -> Result<R, ExecutionError>) -> Result<R, Error> {
-        let failed = |reason: String| Error::DeviceFailed { device: self.name.clone(), reason };
-        match catch_unwind(AssertUnwindSafe(work)) {
-            Ok(result) => result.map_err(|error| failed(first_line(&error.to_string()))),
-            Err(panic) => Err(failed(panic_message(panic.as_ref()))),
-        }
-    }
-
-    fn upload<const D: usize>(&self, values: &[f32], shape: [usize; D]) -> Tensor<D> {
-        Tensor::from_data(TensorData::new(values.to_vec(), shape), &self.device)
-    }
-
-    fn weights(&self, parameters: &Parameters, learn: bool) -> Weights {
-        let layout = Arc::clone(parameters.layout());
-        let tensor = |index: usize| {
-            let values = parameters.at(index);
-            let tensor = self.upload(values, [values.len()]);
-            if learn { tensor.require_grad() } else { tensor }
-        };
-        Weights { tensors: (0..layout.entries().len()).map(tensor).collect(), layout }
-    }
-
-    fn shape(&self, batch: Batch) -> [usize; 4] {
+    fn images(&self, batch: Batch) -> Tensor<4> {
         let image = self.network.channels() * batch.height * batch.width;
-        [batch.images.len() / image, self.network.channels(), batch.height, batch.width]
+        let shape = [batch.images.len() / image, self.network.channels(), batch.height, batch.width];
+        self.place.upload(batch.images, shape)
     }
 
     /// The smoothed labels as probabilities, `[batch, class]`.
-    fn targets(&self, labels: &[u32], loss: CrossEntropy) -> Vec<f32> {
+    fn targets(&self, labels: &[u32], loss: CrossEntropy) -> Tensor<2> {
         let classes = self.network.classes();
         let row = |label: &u32| {
             let label = *label;
             (0..classes).map(move |class| loss.target(class, label, classes) as f32)
         };
-        labels.iter().flat_map(row).collect()
+        let targets: Vec<f32> = labels.iter().flat_map(row).collect();
+        self.place.upload(&targets, [labels.len(), classes])
     }
 
     pub(crate) fn gradient(
@@ -115,43 +121,32 @@ impl Engine {
         loss: CrossEntropy,
         keep: bool,
     ) -> Result<(Evaluation, Option<Record>), Error> {
-        let shape = self.shape(batch);
-        let targets = self.targets(batch.labels, loss);
-        let (evaluation, moments) = self.guard(|| {
-            let weights = self.weights(parameters, true);
+        let layout = parameters.layout();
+        let array = parameters.on(&self.place)?;
+        let (evaluation, moments, images, targets) = self.place.guard(|| {
+            let (images, targets) = (self.images(batch), self.targets(batch.labels, loss));
+            let weights = Weights::learnable(layout, &array);
             let mut pass = Plain::new(&weights, Norms::Batch);
-            let images = self.upload(batch.images, shape);
             let logits = self.flat(self.network.forward(&mut pass, &images));
             let moments = pass.into_moments();
-            let loss = self.cross_entropy(&logits, &targets);
-            let gradients = loss.backward();
-            let mut gradient = Parameters::zeros(Arc::clone(parameters.layout()));
-            for (index, tensor) in weights.tensors.iter().enumerate() {
-                gradient.at_mut(index).copy_from_slice(&download_gradient(tensor, &gradients)?);
-            }
-            let loss = f64::from(download(loss)?[0]);
-            let mut host_moments = Vec::new();
-            for (name, mean, variance) in moments {
-                host_moments.push((name, download(mean)?, download(variance)?));
-            }
-            Ok((Evaluation { loss, logits: download(logits)?, gradient }, host_moments))
+            let loss = cross_entropy(&logits, &targets);
+            let mut gradients = loss.backward();
+            // What the loss does not depend on has no gradient there, and a gradient of zero here.
+            let gradient = weights.tensors.iter().map(|leaf| {
+                leaf.grad_remove(&mut gradients)
+                    .unwrap_or_else(|| Tensor::zeros(leaf.dims(), self.place.device()))
+            });
+            let gradient = self.place.array(Tensor::cat(gradient.collect(), 0));
+            let gradient = Parameters::from_device(Arc::clone(layout), gradient);
+            let loss = f64::from(download(loss.inner())?[0]);
+            let logits = download(logits.inner())?;
+            Ok((Evaluation { loss, logits, gradient }, moments, images, targets))
         })?;
-        if let Some(statistics) = statistics {
-            let layout = Arc::clone(statistics.layout());
-            for (name, count, mean, variance) in
-                moments.into_iter().map(|((name, count), m, v)| (name, count, m, v))
-            {
-                let norm = layout.norms().iter().position(|norm| norm.name() == name);
-                statistics.update(norm.expect("the network names its own norms"), &mean, &variance, count);
-            }
+        if let (Some(statistics), false) = (statistics, moments.is_empty()) {
+            let [mean, variance] = self.place.guard(|| Ok(join_moments(moments)))?;
+            statistics.update_on_device(self.place.array(mean), self.place.array(variance))?;
         }
-        let record = keep.then(|| Record {
-            engine: self.share(),
-            weights: parameters.clone(),
-            images: batch.images.to_vec(),
-            shape,
-            targets,
-        });
+        let record = keep.then(|| Record { engine: self.clone(), weights: array, images, targets });
         Ok((evaluation, record))
     }
 
@@ -161,15 +156,16 @@ impl Engine {
         parameters: &Parameters,
         loss: CrossEntropy,
     ) -> Result<(f64, Vec<f32>), Error> {
-        let targets = self.targets(batch.labels, loss);
-        self.guard(|| {
-            let weights = self.weights(parameters, false);
-            let images = self.upload(batch.images, self.shape(batch)).require_grad();
+        let array = parameters.on(&self.place)?;
+        self.place.guard(|| {
+            let weights = Weights::fixed(parameters.layout(), &array);
+            let images = self.images(batch).autodiff().require_grad();
             let mut pass = Plain::new(&weights, Norms::Batch);
             let logits = self.flat(self.network.forward(&mut pass, &images));
-            let loss = self.cross_entropy(&logits, &targets);
-            let gradients = loss.backward();
-            Ok((f64::from(download(loss)?[0]), download_gradient(&images, &gradients)?))
+            let loss = cross_entropy(&logits, &self.targets(batch.labels, loss));
+            let mut gradients = loss.backward();
+            let gradient = images.grad_remove(&mut gradients).expect("every network reads its images");
+            Ok((f64::from(download(loss.inner())?[0]), download(gradient)?))
         })
     }
 
@@ -179,11 +175,14 @@ impl Engine {
         parameters: &Parameters,
         statistics: &Statistics,
     ) -> Result<Vec<f32>, Error> {
-        self.guard(|| {
-            let weights = self.weights(parameters, false);
-            let images = self.upload(batch.images, self.shape(batch));
-            let mut pass = Plain::new(&weights, Norms::Running(statistics));
-            download(self.flat(self.network.forward(&mut pass, &images)))
+        let array = parameters.on(&self.place)?;
+        let [mean, variance] = statistics.on(&self.place)?;
+        self.place.guard(|| {
+            let weights = Weights::fixed(parameters.layout(), &array);
+            let running =
+                Running { layout: statistics.layout(), mean: mean.tensor(), variance: variance.tensor() };
+            let mut pass = Plain::new(&weights, Norms::Running(running));
+            download(self.flat(self.network.forward(&mut pass, &self.images(batch))))
         })
     }
 
@@ -192,55 +191,41 @@ impl Engine {
         let rows = logits.dims()[0];
         logits.reshape([rows, self.network.classes()])
     }
+}
 
-    fn cross_entropy(&self, logits: &Tensor<2>, targets: &[f32]) -> Tensor<1> {
-        let [rows, classes] = logits.dims();
-        let targets = self.upload(targets, [rows, classes]);
-        let logarithms = ::burn::tensor::activation::log_softmax(logits.clone(), 1);
-        (logarithms * targets).sum() * (-1.0 / rows as f64)
-    }
+/// The mean cross entropy against probabilities.
+fn cross_entropy(logits: &Tensor<2>, targets: &Tensor<2>) -> Tensor<1> {
+    let rows = logits.dims()[0];
+    let logarithms = burn_tensor::activation::log_softmax(logits.clone(), 1);
+    (logarithms * targets.clone()).sum() * (-1.0 / rows as f64)
 }
 
 impl Record {
     pub(crate) fn hypergradient(&self, direction: &Parameters) -> Result<Hypergradient, Error> {
-        let engine = &self.engine;
-        engine.guard(|| {
-            let weights = engine.weights(&self.weights, false);
-            let directions = engine.weights(direction, false);
-            let images = engine.upload(&self.images, self.shape).require_grad();
-            let still = Tensor::zeros(self.shape, &engine.device);
+        let Engine { network, place } = &self.engine;
+        let direction = direction.on(place)?;
+        place.guard(|| {
+            let weights = Weights::fixed(network.layout(), &self.weights);
+            let directions = Weights::fixed(network.layout(), &direction);
+            let images = self.images.clone().autodiff().require_grad();
+            let still = Tensor::zeros(images.dims(), place.device());
             let mut pass = Pair::new(&weights, &directions);
             let pairs = Tensor::cat(vec![images.clone(), still], 0);
-            let [logits, tangents] = pair::split(engine.network.forward(&mut pass, &pairs));
-            let (logits, tangents) = (engine.flat(logits), engine.flat(tangents));
-            let [rows, classes] = logits.dims();
+            let [logits, tangents] = pair::split(network.forward(&mut pass, &pairs));
+            let (logits, tangents) = (self.engine.flat(logits), self.engine.flat(tangents));
+            let rows = logits.dims()[0];
             // The tangent of the mean cross entropy: (softmax - target) · tangent, over the batch.
-            let gap = ::burn::tensor::activation::softmax(logits, 1)
-                - engine.upload(&self.targets, [rows, classes]);
+            let gap = burn_tensor::activation::softmax(logits, 1) - self.targets.clone();
             let parts = (gap * tangents).sum_dim(1) * (1.0 / rows as f64);
-            let gradients = parts.clone().sum().backward();
-            Ok(Hypergradient { parts: download(parts)?, q: download_gradient(&images, &gradients)? })
+            let mut gradients = parts.clone().sum().backward();
+            let q = images.grad_remove(&mut gradients).expect("every network reads its images");
+            Ok(Hypergradient { parts: download(parts.inner())?, q: download(q)? })
         })
     }
 }
 
-fn download<const D: usize>(tensor: Tensor<D>) -> Result<Vec<f32>, ExecutionError> {
-    Ok(tensor.try_into_data()?.iter::<f32>().collect())
-}
-
-/// A leaf's gradient; one that the result does not depend on is zero.
-fn download_gradient<const D: usize>(
-    leaf: &Tensor<D>,
-    gradients: &Gradients,
-) -> Result<Vec<f32>, ExecutionError> {
-    match leaf.grad(gradients) {
-        Some(gradient) => download(gradient),
-        None => Ok(vec![0.0; leaf.dims().iter().product()]),
-    }
-}
-
 /// Whether a device really computes: errors and panics of its driver become one line.
-pub(crate) fn probe(device: &::burn::tensor::Device) -> Result<(), String> {
+pub(crate) fn probe(device: &burn_tensor::Device) -> Result<(), String> {
     static HOOK: Mutex<()> = Mutex::new(());
     let work = || {
         let sum = Tensor::<1>::from_data([1.0_f32, 2.0], device).sum();

@@ -7,7 +7,7 @@ use crate::device::{Device, Engine, EngineRecord};
 use crate::loss::CrossEntropy;
 use crate::network::Network;
 use crate::parameter::{Layout, Parameters, Statistics};
-use crate::{Error, cpu, storage};
+use crate::{Error, storage};
 
 /// Images `[batch, channel, height, width]`, as the network takes them, and their labels.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +24,7 @@ pub struct Batch<'a> {
 
 /// What a pass with gradients gives.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Evaluation {
     /// The mean loss.
     pub loss: f64,
@@ -46,13 +47,13 @@ pub struct Classifier {
 impl Classifier {
     /// A network with fresh weights: a pure function of network and seed.
     pub fn new(network: Network, device: &Device, seed: u64) -> Self {
-        let layout = Arc::new(Layout::of(&network));
+        let layout = network.layout();
         Self {
-            network,
-            weights: Parameters::initial(Arc::clone(&layout), seed),
-            statistics: Statistics::initial(layout),
+            weights: Parameters::initial(Arc::clone(layout), seed),
+            statistics: Statistics::initial(Arc::clone(layout)),
             loss: CrossEntropy::default(),
-            engine: device.engine(network),
+            engine: device.engine(network.clone()),
+            network,
         }
     }
 
@@ -105,7 +106,7 @@ impl Classifier {
         let statistics = Some(&mut self.statistics);
         let (evaluation, record) = self.engine.gradient(batch, &self.weights, statistics, self.loss, true)?;
         let engine = record.expect("a record was asked for");
-        Ok((evaluation, Record { engine, network: self.network, layout: Arc::clone(self.layout()) }))
+        Ok((evaluation, Record { engine, network: self.network.clone() }))
     }
 
     /// Loss and gradient with batch statistics; the running ones stay as they are.
@@ -124,6 +125,7 @@ impl Classifier {
     pub fn logits(&self, batch: Batch) -> Result<Vec<f32>, Error> {
         let image = self.network.channels() * batch.height * batch.width;
         self.check_images(batch, batch.images.len() / image.max(1))?;
+        self.network.check_size([batch.height, batch.width], false)?;
         self.engine.logits(batch, &self.weights, &self.statistics)
     }
 
@@ -140,7 +142,10 @@ impl Classifier {
                 found: batch.images.len(),
             });
         }
-        if expected == 0 { Err(Error::EmptyBatch) } else { Ok(()) }
+        if expected == 0 {
+            return Err(Error::EmptyBatch);
+        }
+        Ok(())
     }
 
     fn check_training(&self, batch: Batch) -> Result<(), Error> {
@@ -151,12 +156,7 @@ impl Classifier {
         {
             return Err(Error::BadLabel { image, label, classes });
         }
-        if batch.labels.len() == 1
-            && let Some(name) = cpu::single_pixel_norm(&self.network, batch.height, batch.width)
-        {
-            return Err(Error::BatchTooSmall { name });
-        }
-        Ok(())
+        self.network.check_size([batch.height, batch.width], batch.labels.len() == 1)
     }
 
     /// Writes weights and running statistics to a safetensors file; an existing file is replaced whole or not at all.
@@ -172,7 +172,8 @@ impl Classifier {
 
     /// Reads weights trained for other classes: as [`Self::load`], but the last layer stays as it is.
     pub fn load_backbone(&mut self, path: &Path) -> Result<(), Error> {
-        let head = ["fc.weight", "fc.bias"];
+        let head = self.network.head().unwrap_or_default();
+        let head = [format!("{head}.weight"), format!("{head}.bias")];
         (self.weights, self.statistics) = storage::load(path, &self.weights, &self.statistics, &head)?;
         Ok(())
     }
@@ -199,19 +200,13 @@ impl Hypergradient {
 pub struct Record {
     engine: EngineRecord,
     network: Network,
-    layout: Arc<Layout>,
 }
 
 impl Record {
     /// The inner product of the pass's weight gradient with `direction`, image by image, and its exact gradient to the
     /// images.
     pub fn hypergradient(&self, direction: &Parameters) -> Result<Hypergradient, Error> {
-        if direction.layout() != &self.layout {
-            return Err(Error::ForeignParameters {
-                expected: self.layout.parameters(),
-                found: direction.values().len(),
-            });
-        }
+        direction.check_layout(self.network.layout())?;
         self.engine.hypergradient(direction, &self.network)
     }
 }

@@ -38,25 +38,8 @@ use self::forward::{Context, Norms, Trace};
 use self::graph::{Graph, Operation};
 use crate::loss::CrossEntropy;
 use crate::network::Network;
-use crate::parameter::{Layout, Parameters, Statistics};
+use crate::parameter::{Parameters, Statistics};
 use crate::{Batch, Evaluation, Hypergradient};
-
-/// The layout of a network's parameters.
-pub(crate) fn plan_layout(network: &Network) -> Layout {
-    Graph::plan(network, 32, 32).1
-}
-
-/// The batch norm that sees one number per channel when the batch is one image of this size, if there is one.
-pub(crate) fn single_pixel_norm(network: &Network, height: usize, width: usize) -> Option<String> {
-    let (graph, layout) = Graph::plan(network, height, width);
-    let single = |node: &graph::Node| match node.operation {
-        Operation::Normalize { norm, .. } if node.frame.pixels() == 1 => {
-            Some(layout.norms()[norm].name().to_owned())
-        }
-        _ => None,
-    };
-    graph.nodes.iter().find_map(single)
-}
 
 /// Into how many partial sums a weight gradient of `size` numbers is cut: enough for the cores of a desktop, and no
 /// more than 64 MiB of them.
@@ -112,7 +95,7 @@ impl Engine {
         match &*plan {
             Some((size, graph)) if *size == (height, width) => Arc::clone(graph),
             _ => {
-                let graph = Arc::new(Graph::plan(&self.network, height, width).0);
+                let graph = Arc::new(Graph::plan(&self.network, height, width));
                 *plan = Some(((height, width), Arc::clone(&graph)));
                 graph
             }

@@ -16,7 +16,7 @@ pub struct Device {
     name: String,
     /// Burn's device; none for this crate's own kernels.
     #[cfg(feature = "burn")]
-    burn: Option<::burn::tensor::Device>,
+    burn: Option<burn_tensor::Device>,
 }
 
 /// Names of devices; each but the first is also the cargo feature that brings it.
@@ -68,7 +68,7 @@ impl Device {
     pub(crate) fn engine(&self, network: Network) -> Engine {
         #[cfg(feature = "burn")]
         if let Some(burn) = &self.burn {
-            return Engine::Burn(burn::Engine::new(network, burn.clone(), self.name.clone()));
+            return Engine::Burn(burn::Engine::new(network, burn.clone(), &self.name));
         }
         Engine::Cpu(cpu::Engine::new(network))
     }
@@ -104,10 +104,10 @@ fn built(name: &str) -> bool {
 
 /// Burn's first device of a kind, where this build has the kind. Nothing is started yet.
 #[cfg(feature = "burn")]
-fn burn_device(name: &str) -> Option<::burn::tensor::Device> {
-    use ::burn::tensor::Device;
+fn burn_device(name: &str) -> Option<burn_tensor::Device> {
+    use burn_tensor::Device;
     #[cfg(any(feature = "metal", feature = "vulkan", feature = "webgpu"))]
-    use ::burn::tensor::DeviceKind;
+    use burn_tensor::DeviceKind;
     match name {
         #[cfg(feature = "flex")]
         "flex" => Some(Device::flex()),

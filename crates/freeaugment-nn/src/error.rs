@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::network::Fault;
+
 /// An error of this crate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -20,6 +22,24 @@ pub enum Error {
     BadClasses {
         /// The number that was asked for.
         classes: usize,
+    },
+    /// A network that does not fit together.
+    #[error("network {network:?}: {fault}")]
+    BadNetwork {
+        /// The network's name.
+        network: String,
+        /// What is wrong with it.
+        fault: Fault,
+    },
+    /// A window does not fit into the images.
+    #[error("images of {height}x{width} are too small: nothing is left of them at {operation}")]
+    ImagesTooSmall {
+        /// The operation.
+        operation: String,
+        /// Rows of an image.
+        height: usize,
+        /// Columns of an image.
+        width: usize,
     },
     /// Images are gray or coloured.
     #[error("cannot build a network for images of {channels} channels: allowed are 1 and 3")]
@@ -61,6 +81,14 @@ pub enum Error {
         label: u32,
         /// The number of classes.
         classes: usize,
+    },
+    /// Logits that are not one row per label.
+    #[error("{logits} logits cannot be shared out among {labels} labels")]
+    LogitsShape {
+        /// How many logits there are.
+        logits: usize,
+        /// How many labels there are.
+        labels: usize,
     },
     /// Batch norm cannot compute a variance from one number.
     #[error(

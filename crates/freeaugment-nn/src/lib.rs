@@ -1,8 +1,8 @@
 //! Classifiers for the search of augmentation policies.
 //!
 //! The search needs from a classifier only a loss, its gradients, and one array more: `q`, the gradient with respect
-//! to the images of ⟨∇loss, v⟩. A [`Network`] says what to compute, once, over the small trait [`pass::Pass`];
-//! [`Parameters`] and [`Statistics`] are its state as flat arrays with names; a [`Classifier`] puts them together on a
+//! to the images of ⟨∇loss, v⟩. A [`Network`] says what to compute, once, over the small trait [`pass::Pass`], and may be
+//! [your own](Network::record); [`Parameters`] and [`Statistics`] are its state as flat arrays with names; a [`Classifier`] puts them together on a
 //! [`Device`]: [`Classifier::train`], [`Classifier::gradient`] and [`Classifier::logits`] are the three ways to run a
 //! network, and [`Record::hypergradient`] gives `q` for a training step that was kept. [`optimizer`] moves the weights.
 //!
@@ -24,6 +24,11 @@
 //! # }
 //! ```
 
+/// The README's examples are tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 #[cfg(feature = "burn")]
 mod burn;
 mod classifier;
@@ -31,6 +36,7 @@ mod cpu;
 mod device;
 mod error;
 mod loss;
+mod mirror;
 pub mod network;
 pub mod optimizer;
 mod parameter;

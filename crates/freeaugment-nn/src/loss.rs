@@ -24,6 +24,29 @@ impl CrossEntropy {
         self.smoothing
     }
 
+    /// The loss of every image, from logits `[batch, class]`: its sum over the batch, divided by the batch, is the loss that
+    /// is trained. Computed in double precision.
+    pub fn losses(self, logits: &[f32], labels: &[u32]) -> Result<Vec<f64>, Error> {
+        let classes = logits.len() / labels.len().max(1);
+        if logits.len() != classes * labels.len() || (classes == 0 && !labels.is_empty()) {
+            return Err(Error::LogitsShape { logits: logits.len(), labels: labels.len() });
+        }
+        let wrong = |(_, label): &(usize, &u32)| **label as usize >= classes;
+        if let Some((image, &label)) = labels.iter().enumerate().find(wrong) {
+            return Err(Error::BadLabel { image, label, classes });
+        }
+        let loss = |(row, &label): (&[f32], &u32)| {
+            let (_, normaliser) = softmax(row);
+            let term = |class: usize| normaliser - f64::from(row[class]);
+            if self.smoothing == 0.0 {
+                // Not as a sum over classes: an infinite logit of another class would make it NaN.
+                return term(label as usize);
+            }
+            (0..classes).map(|class| self.target(class, label, classes) * term(class)).sum()
+        };
+        Ok(logits.chunks_exact(classes.max(1)).zip(labels).map(loss).collect())
+    }
+
     /// The target of `class` for an image with `label`.
     pub(crate) fn target(self, class: usize, label: u32, classes: usize) -> f64 {
         let smoothing = f64::from(self.smoothing);
@@ -112,6 +135,37 @@ mod tests {
         for ((ahead, behind), moved) in ahead.1.iter().zip(&behind.1).zip(&moved) {
             assert!(((ahead - behind) / 2e-2 - moved).abs() < 1e-4);
         }
+    }
+
+    /// Largest + ln Σ exp - logit, as evaluation has always computed it: to the last bit.
+    #[test]
+    fn losses_are_those_of_the_plain_formula_and_of_training() {
+        let plain = |row: &[f32], label: u32| {
+            let largest = row.iter().fold(f64::NEG_INFINITY, |largest, &logit| largest.max(f64::from(logit)));
+            let sum: f64 = row.iter().map(|&logit| (f64::from(logit) - largest).exp()).sum();
+            largest + sum.ln() - f64::from(row[label as usize])
+        };
+        let wanted: Vec<f64> = LOGITS.chunks(4).zip(LABELS).map(|(row, label)| plain(row, label)).collect();
+        assert_eq!(CrossEntropy::default().losses(&LOGITS, &LABELS).unwrap(), wanted);
+        for smoothing in [0.0, 0.1] {
+            let loss = CrossEntropy::new(smoothing).unwrap();
+            let mean = loss.losses(&LOGITS, &LABELS).unwrap().iter().sum::<f64>() / 2.0;
+            assert!((mean - loss.value_and_gradient(&LOGITS, &LABELS, 4).0).abs() < 1e-12);
+        }
+        let infinite = [f32::NEG_INFINITY, 0.0];
+        assert_eq!(CrossEntropy::default().losses(&infinite, &[1]).unwrap(), [0.0]);
+        assert_eq!(CrossEntropy::default().losses(&[], &[]).unwrap(), [0.0; 0]);
+    }
+
+    #[test]
+    fn logits_and_labels_that_do_not_fit_are_refused() {
+        let refuse = |logits: &[f32], labels: &[u32]| {
+            CrossEntropy::default().losses(logits, labels).unwrap_err().to_string()
+        };
+        assert_eq!(refuse(&LOGITS, &[0, 1, 2]), "8 logits cannot be shared out among 3 labels");
+        assert_eq!(refuse(&[], &[0]), "0 logits cannot be shared out among 1 labels");
+        assert_eq!(refuse(&LOGITS, &[]), "8 logits cannot be shared out among 0 labels");
+        assert_eq!(refuse(&LOGITS, &[0, 4]), "label 4 of image 1 is not below the number of classes, 4");
     }
 
     #[test]

@@ -5,6 +5,10 @@ use std::sync::Arc;
 
 use freeaugment_base::random::{Purpose, Stream};
 
+use crate::Error;
+#[cfg(feature = "burn")]
+use crate::burn::{Array, Place};
+use crate::mirror::Mirror;
 use crate::network::Network;
 
 /// How a parameter starts.
@@ -71,8 +75,7 @@ pub struct Layout {
 impl Layout {
     /// The layout of a network.
     pub fn of(network: &Network) -> Self {
-        // Parameters do not depend on the size of the images.
-        crate::cpu::plan_layout(network)
+        Self::clone(network.layout())
     }
 
     /// All parameters, in order.
@@ -102,23 +105,26 @@ impl Layout {
 }
 
 /// Collects a layout while a network is laid out.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct LayoutBuilder(Layout);
 
 impl LayoutBuilder {
-    /// Appends a parameter; its index.
-    pub(crate) fn parameter(&mut self, name: String, shape: &[usize], kind: Kind) -> usize {
+    /// The number of learnable numbers so far.
+    pub(crate) fn parameters(&self) -> usize {
+        self.0.parameters()
+    }
+
+    /// Appends a parameter.
+    pub(crate) fn parameter(&mut self, name: String, shape: &[usize], kind: Kind) {
         let start = self.0.parameters();
         let range = start..start + shape.iter().product::<usize>();
         self.0.entries.push(Entry { name, shape: shape.to_vec(), range, kind });
-        self.0.entries.len() - 1
     }
 
-    /// Appends a batch norm; its index.
-    pub(crate) fn norm(&mut self, name: &str, channels: usize) -> usize {
+    /// Appends a batch norm.
+    pub(crate) fn norm(&mut self, name: &str, channels: usize) {
         let start = self.0.channels();
         self.0.norms.push(Norm { name: name.to_owned(), range: start..start + channels });
-        self.0.norms.len() - 1
     }
 
     pub(crate) fn finish(self) -> Layout {
@@ -127,16 +133,26 @@ impl LayoutBuilder {
 }
 
 /// One number per parameter of a network: its weights, a gradient, a momentum buffer or a direction.
-#[derive(Clone, Debug, PartialEq)]
+///
+/// On a device of Burn's the numbers stay there: they come to the host when [`Self::values`] is asked for, and go back
+/// after [`Self::values_mut`]. Arithmetic ([`Self::add_scaled`], [`Self::blend`], [`Self::scale`], [`Self::dot`]) is done
+/// where the numbers are. On the CPU they are always on the host.
+#[derive(Clone, Debug)]
 pub struct Parameters {
     layout: Arc<Layout>,
-    values: Vec<f32>,
+    values: Mirror,
+}
+
+impl PartialEq for Parameters {
+    fn eq(&self, other: &Self) -> bool {
+        self.layout == other.layout && self.values() == other.values()
+    }
 }
 
 impl Parameters {
     /// All zero.
     pub fn zeros(layout: Arc<Layout>) -> Self {
-        let values = vec![0.0; layout.parameters()];
+        let values = Mirror::new(vec![0.0; layout.parameters()]);
         Self { layout, values }
     }
 
@@ -144,10 +160,9 @@ impl Parameters {
     /// layout and seed.
     pub fn initial(layout: Arc<Layout>, seed: u64) -> Self {
         const PURPOSE: Purpose = Purpose::named("network/init");
-        let mut parameters = Self::zeros(layout);
-        let layout = Arc::clone(&parameters.layout);
+        let mut all = vec![0.0; layout.parameters()];
         for (index, entry) in layout.entries.iter().enumerate() {
-            let values = &mut parameters.values[entry.range()];
+            let values = &mut all[entry.range()];
             let mut stream = Stream::new(seed, PURPOSE, 0, index as u32);
             match entry.kind {
                 Kind::Convolution => {
@@ -169,7 +184,24 @@ impl Parameters {
                 }
             }
         }
-        parameters
+        Self { layout, values: Mirror::new(all) }
+    }
+
+    /// Numbers that a device computed.
+    #[cfg(feature = "burn")]
+    pub(crate) fn from_device(layout: Arc<Layout>, values: Array) -> Self {
+        Self { layout, values: values.into() }
+    }
+
+    /// The numbers on a device.
+    #[cfg(feature = "burn")]
+    pub(crate) fn on(&self, place: &Place) -> Result<Array, Error> {
+        self.values.on(place)
+    }
+
+    /// Whether a device has the numbers.
+    pub(crate) fn is_on_device(&self) -> bool {
+        self.values.is_on_device()
     }
 
     /// Names, shapes and places.
@@ -177,49 +209,93 @@ impl Parameters {
         &self.layout
     }
 
-    /// All numbers, in the layout's order.
-    pub fn values(&self) -> &[f32] {
-        &self.values
+    /// Refuses numbers of another network.
+    pub(crate) fn check_layout(&self, expected: &Arc<Layout>) -> Result<(), Error> {
+        if Arc::ptr_eq(&self.layout, expected) || self.layout == *expected {
+            return Ok(());
+        }
+        Err(Error::ForeignParameters { expected: expected.parameters(), found: self.layout.parameters() })
     }
 
-    /// All numbers, to be changed.
+    /// Brings the numbers to the host, where they are on a device alone: what [`Self::values`] does, with an error in
+    /// place of a panic where the device fails.
+    pub fn fetch(&self) -> Result<(), Error> {
+        self.values.host().map(|_| ())
+    }
+
+    /// All numbers, in the layout's order.
+    ///
+    /// # Panics
+    /// Where the numbers are on a device that fails; [`Self::fetch`] has an error for that. Never on the CPU.
+    pub fn values(&self) -> &[f32] {
+        self.values.host().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// All numbers, to be changed. Panics as [`Self::values`] does.
     pub fn values_mut(&mut self) -> &mut [f32] {
-        &mut self.values
+        self.values.host_mut().unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// The numbers of one parameter.
     pub fn get(&self, name: &str) -> Option<&[f32]> {
-        Some(&self.values[self.layout.find(name)?.range()])
+        Some(&self.values()[self.layout.find(name)?.range()])
     }
 
     /// The numbers of one parameter, to be changed.
     pub fn get_mut(&mut self, name: &str) -> Option<&mut [f32]> {
         let range = self.layout.find(name)?.range();
-        Some(&mut self.values[range])
+        Some(&mut self.values_mut()[range])
     }
 
     /// The numbers of the parameter at an index of the layout.
     pub(crate) fn at(&self, index: usize) -> &[f32] {
-        &self.values[self.layout.entries[index].range()]
+        &self.values()[self.layout.entries[index].range()]
     }
 
     /// As [`Self::at`], to be changed.
     pub(crate) fn at_mut(&mut self, index: usize) -> &mut [f32] {
-        &mut self.values[self.layout.entries[index].range.clone()]
+        let range = self.layout.entries[index].range();
+        &mut self.values_mut()[range]
     }
 
-    /// The inner product with another set of numbers of the same layout, summed in double precision.
+    /// Multiplies all numbers by `factor`.
+    pub fn scale(&mut self, factor: f32) -> Result<(), Error> {
+        self.values.scale(factor)
+    }
+
+    /// Adds `factor` times the numbers of another set of the same layout.
+    pub fn add_scaled(&mut self, factor: f32, other: &Self) -> Result<(), Error> {
+        other.check_layout(&self.layout)?;
+        self.values.combine(1.0, factor, &other.values, |value, other| *value += factor * other)
+    }
+
+    /// Goes a share of the way to another set of the same layout: `self += share · (other - self)`.
+    pub fn blend(&mut self, share: f32, other: &Self) -> Result<(), Error> {
+        other.check_layout(&self.layout)?;
+        let towards = |value: &mut f32, other: f32| *value += share * (other - *value);
+        self.values.combine(1.0 - share, share, &other.values, towards)
+    }
+
+    /// The inner product with another set of numbers of the same layout, summed in double precision on the host and in
+    /// the device's single precision there. NaN for another layout, or where a device fails.
     pub fn dot(&self, other: &Self) -> f64 {
-        self.values.iter().zip(&other.values).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum()
+        let product = other.check_layout(&self.layout).and_then(|()| self.values.dot(&other.values));
+        product.unwrap_or(f64::NAN)
     }
 }
 
-/// The running mean and variance of every batch norm, for inference.
-#[derive(Clone, Debug, PartialEq)]
+/// The running mean and variance of every batch norm, for inference. They are where [`Parameters`] are.
+#[derive(Clone, Debug)]
 pub struct Statistics {
     layout: Arc<Layout>,
-    mean: Vec<f32>,
-    variance: Vec<f32>,
+    mean: Mirror,
+    variance: Mirror,
+}
+
+impl PartialEq for Statistics {
+    fn eq(&self, other: &Self) -> bool {
+        self.layout == other.layout && self.mean() == other.mean() && self.variance() == other.variance()
+    }
 }
 
 impl Statistics {
@@ -228,8 +304,8 @@ impl Statistics {
 
     /// Mean 0 and variance 1.
     pub fn initial(layout: Arc<Layout>) -> Self {
-        let channels = layout.channels();
-        Self { layout, mean: vec![0.0; channels], variance: vec![1.0; channels] }
+        let filled = |value: f32| Mirror::new(vec![value; layout.channels()]);
+        Self { mean: filled(0.0), variance: filled(1.0), layout }
     }
 
     /// Names and places.
@@ -237,32 +313,61 @@ impl Statistics {
         &self.layout
     }
 
-    /// The running means of all batch norms.
+    /// Brings them to the host, as [`Parameters::fetch`] does.
+    pub fn fetch(&self) -> Result<(), Error> {
+        self.mean.host().and(self.variance.host()).map(|_| ())
+    }
+
+    /// The running means of all batch norms. Panics as [`Parameters::values`] does.
     pub fn mean(&self) -> &[f32] {
-        &self.mean
+        self.mean.host().unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// The running variances of all batch norms.
+    /// The running variances of all batch norms. Panics as [`Parameters::values`] does.
     pub fn variance(&self) -> &[f32] {
-        &self.variance
+        self.variance.host().unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Both, to be changed.
+    /// Both, to be changed. Panics as [`Parameters::values`] does.
     pub fn values_mut(&mut self) -> (&mut [f32], &mut [f32]) {
-        (&mut self.mean, &mut self.variance)
+        let mean = self.mean.host_mut().unwrap_or_else(|error| panic!("{error}"));
+        let variance = self.variance.host_mut().unwrap_or_else(|error| panic!("{error}"));
+        (mean, variance)
+    }
+
+    /// Mean and variance on a device.
+    #[cfg(feature = "burn")]
+    pub(crate) fn on(&self, place: &Place) -> Result<[Array; 2], Error> {
+        Ok([self.mean.on(place)?, self.variance.on(place)?])
     }
 
     /// Takes over a share of a batch's mean and biased variance, over `count` numbers per channel; the running
     /// variance is the unbiased one.
     pub(crate) fn update(&mut self, norm: usize, mean: &[f32], variance: &[f32], count: usize) {
         let range = self.layout.norms[norm].range();
-        let unbiased = count as f32 / (count as f32 - 1.0);
+        let unbiased = unbiased(count);
         let blend = |running: &mut f32, new: f32| *running += Self::MOMENTUM * (new - *running);
-        for (running, mean) in self.mean[range.clone()].iter_mut().zip(mean) {
+        let (means, variances) = self.values_mut();
+        for (running, mean) in means[range.clone()].iter_mut().zip(mean) {
             blend(running, *mean);
         }
-        for (running, variance) in self.variance[range].iter_mut().zip(variance) {
+        for (running, variance) in variances[range].iter_mut().zip(variance) {
             blend(running, variance * unbiased);
         }
     }
+
+    /// [`Self::update`] for all batch norms at once, on a device; the variances are unbiased already.
+    #[cfg(feature = "burn")]
+    pub(crate) fn update_on_device(&mut self, mean: Array, variance: Array) -> Result<(), Error> {
+        let blend = |running: &mut f32, new: f32| *running += Self::MOMENTUM * (new - *running);
+        for (running, new) in [(&mut self.mean, mean), (&mut self.variance, variance)] {
+            running.combine(1.0 - Self::MOMENTUM, Self::MOMENTUM, &new.into(), blend)?;
+        }
+        Ok(())
+    }
+}
+
+/// What makes a variance over `count` numbers unbiased.
+pub(crate) fn unbiased(count: usize) -> f32 {
+    count as f32 / (count as f32 - 1.0)
 }

@@ -1,8 +1,10 @@
 //! What a network is made of, as a trait: a network's forward pass is written once over [`Pass`] and run by whoever
-//! implements it (the CPU engine's planner, and training, inference and (value, tangent) tensors of Burn).
+//! implements it (the CPU engine's planner, and training, inference and (value, tangent) tensors of Burn). To hand over
+//! one of your own, write it over [`Pass`] and record it: [`crate::Network::record`].
 
 /// An elementwise nonlinearity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Activation {
     /// max(x, 0), with slope 0 at 0.
     #[default]

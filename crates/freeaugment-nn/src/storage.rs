@@ -36,6 +36,8 @@ fn statistic_slots(statistics: &Statistics, kind: &str) -> Vec<Slot> {
 
 /// Writes a file; an existing one is replaced whole or not at all.
 pub(crate) fn save(path: &Path, weights: &Parameters, statistics: &Statistics) -> Result<(), Error> {
+    weights.fetch()?;
+    statistics.fetch()?;
     let groups = [
         (parameter_slots(weights), weights.values()),
         (statistic_slots(statistics, "running_mean"), statistics.mean()),
@@ -67,7 +69,7 @@ pub(crate) fn load(
     path: &Path,
     weights: &Parameters,
     statistics: &Statistics,
-    except: &[&str],
+    except: &[String],
 ) -> Result<(Parameters, Statistics), Error> {
     let bytes = std::fs::read(path).map_err(|source| Error::File { path: path.to_owned(), source })?;
     let file = SafeTensors::deserialize(&bytes)
@@ -75,13 +77,15 @@ pub(crate) fn load(
     let mut known = BTreeSet::new();
     let mut fill = |slots: Vec<Slot>, values: &mut [f32]| {
         for slot in slots {
-            if !except.contains(&slot.name.as_str()) {
+            if !except.contains(&slot.name) {
                 read(path, &file, &slot, &mut values[slot.range.clone()])?;
             }
             known.insert(slot.name);
         }
         Ok::<_, Error>(())
     };
+    weights.fetch()?;
+    statistics.fetch()?;
     let (mut new_weights, mut new_statistics) = (weights.clone(), statistics.clone());
     fill(parameter_slots(weights), new_weights.values_mut())?;
     let (mean, variance) = new_statistics.values_mut();

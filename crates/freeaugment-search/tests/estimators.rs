@@ -69,7 +69,7 @@ fn measure(search: &Search, setup: &Setup, epochs: u64) -> Vec<(&'static str, f6
     // A training pass changes running statistics, so it needs a classifier of its own.
     let file = tempfile::NamedTempFile::new().unwrap();
     classifier.save(file.path()).unwrap();
-    let mut own = Classifier::new(*classifier.network(), &Device::cpu(), 0);
+    let mut own = Classifier::new(classifier.network().clone(), &Device::cpu(), 0);
     own.load(file.path()).unwrap();
     let policy = search.policy();
     let singles: Vec<Policy> = policy.config().transformations.iter().map(single).collect();

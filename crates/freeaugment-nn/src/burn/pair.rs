@@ -2,9 +2,9 @@
 //! width]`. A convolution of the pair with the weights is one larger convolution; what the weights' own tangent adds
 //! is one more.
 
-use ::burn::tensor::Tensor;
-use ::burn::tensor::activation::sigmoid;
-use ::burn::tensor::module::{conv2d, max_pool2d_with_indices};
+use burn_tensor::Tensor;
+use burn_tensor::activation::sigmoid;
+use burn_tensor::module::{conv2d, max_pool2d_with_indices};
 
 use super::Weights;
 use super::plain::{EPSILON, activate, convolution_options, multiply, pool_options};

@@ -1,12 +1,12 @@
 //! The network on plain tensors: training with the batch's statistics, inference with the running ones.
 
-use ::burn::tensor::activation::{relu, softplus};
-use ::burn::tensor::module::{conv2d, max_pool2d};
-use ::burn::tensor::ops::{ConvOptions, MaxPoolOptions};
-use ::burn::tensor::{Tensor, TensorData};
+use burn_tensor::Tensor;
+use burn_tensor::activation::{relu, softplus};
+use burn_tensor::module::{conv2d, max_pool2d};
+use burn_tensor::ops::{ConvOptions, MaxPoolOptions};
 
 use super::Weights;
-use crate::parameter::Statistics;
+use crate::parameter::Layout;
 use crate::pass::{Activation, Convolution, Pass, Window};
 
 /// Added to the variance.
@@ -15,11 +15,32 @@ pub(super) const EPSILON: f64 = 1e-5;
 /// Which statistics batch norm uses.
 pub(super) enum Norms<'a> {
     Batch,
-    Running(&'a Statistics),
+    Running(Running<'a>),
 }
 
-/// A batch norm's name and numbers per channel, its mean and its biased variance, `[channel]`.
-pub(super) type Moments = ((String, usize), Tensor<1>, Tensor<1>);
+/// The running statistics of all batch norms, flat.
+pub(super) struct Running<'a> {
+    pub(super) layout: &'a Layout,
+    pub(super) mean: &'a Tensor<1>,
+    pub(super) variance: &'a Tensor<1>,
+}
+
+impl Running<'_> {
+    /// Mean and variance of one batch norm, to be broadcast over images and pixels.
+    fn of(&self, name: &str) -> [Tensor<4>; 2] {
+        let norm = self.layout.norms().iter().find(|norm| norm.name() == name);
+        let range = norm.expect("the network names its own norms").range();
+        [self.mean, self.variance]
+            .map(|values| values.clone().narrow(0, range.start, range.len()).reshape([1, range.len(), 1, 1]))
+    }
+}
+
+/// What a batch norm found in the batch: mean and biased variance, `[channel]`, over so many numbers per channel.
+pub(super) struct Moments {
+    pub(super) mean: Tensor<1>,
+    pub(super) variance: Tensor<1>,
+    pub(super) count: usize,
+}
 
 /// A forward pass on plain tensors.
 pub(super) struct Plain<'a> {
@@ -33,7 +54,7 @@ impl<'a> Plain<'a> {
         Self { weights, norms, moments: Vec::new() }
     }
 
-    /// What batch norm found in the batch.
+    /// What the batch norms found in the batch, in order.
     pub(super) fn into_moments(self) -> Vec<Moments> {
         self.moments
     }
@@ -75,24 +96,19 @@ impl Pass for Plain<'_> {
 
     fn normalize(&mut self, x: &Tensor<4>, name: &str, activation: Option<Activation>) -> Tensor<4> {
         let [batch, channels, height, width] = x.dims();
-        let (centred, variance) = match self.norms {
+        let (centred, variance) = match &self.norms {
             Norms::Batch => {
                 let mean = x.clone().mean_dims(&[0, 2, 3]);
                 let centred = x.clone() - mean.clone();
                 let variance = (centred.clone() * centred.clone()).mean_dims(&[0, 2, 3]);
-                let flat = |values: &Tensor<4>| values.clone().detach().reshape([channels]);
+                let flat = |values: &Tensor<4>| values.clone().inner().reshape([channels]);
                 let count = batch * height * width;
-                self.moments.push(((name.to_owned(), count), flat(&mean), flat(&variance)));
+                self.moments.push(Moments { mean: flat(&mean), variance: flat(&variance), count });
                 (centred, variance)
             }
-            Norms::Running(statistics) => {
-                let norm = statistics.layout().norms().iter().find(|norm| norm.name() == name);
-                let range = norm.expect("the network names its own norms").range();
-                let upload = |values: &[f32]| {
-                    Tensor::<4>::from_data(TensorData::new(values.to_vec(), [1, channels, 1, 1]), &x.device())
-                };
-                let mean = upload(&statistics.mean()[range.clone()]);
-                (x.clone() - mean, upload(&statistics.variance()[range]))
+            Norms::Running(running) => {
+                let [mean, variance] = running.of(name);
+                (x.clone() - mean, variance)
             }
         };
         let normal = centred / (variance + EPSILON).sqrt();

@@ -143,6 +143,16 @@ impl Context<'_> {
                 _ => {}
             }
         }
+        // Convolutions know that the input stays; whatever else reads it is told so in numbers.
+        let reads_input = |node: &Node| match node.operation {
+            Operation::Convolve { addend, .. } => addend == Some(0),
+            _ => node.reads().any(|read| read == 0),
+        };
+        if nodes.iter().any(reads_input) {
+            let mut still = self.pool.take(trace.batch * nodes[0].frame.len());
+            still.fill(0.0);
+            out.tangents[0] = Some(Arc::new(still));
+        }
         for id in 1..nodes.len() {
             let tangent = self.compute_tangent(id, trace, direction, &mut out);
             out.tangents[id] = Some(Arc::new(tangent));
@@ -165,7 +175,7 @@ impl Context<'_> {
         let Node { operation, input, frame } = self.graph.nodes[id];
         let mut out = self.pool.take(trace.batch * frame.len());
         let x = trace.value(input);
-        // Only the network's input has no tangent, and only convolutions read that.
+        // Only the network's input may have no tangent, and only convolutions read it then.
         let dx = found.tangents[input].clone();
         let moving = || dx.as_deref().expect("operations are in order");
         match operation {

@@ -3,9 +3,7 @@
 use super::convolution::Layer;
 use super::frame::Frame;
 use crate::network::Network;
-use crate::parameter::LayoutBuilder;
 use crate::pass::{Activation, Convolution, Pass, Window};
-use crate::{Layout, parameter::Kind};
 
 /// A place in [`Graph::nodes`].
 pub(crate) type Id = usize;
@@ -49,6 +47,19 @@ pub(crate) struct Node {
     pub(crate) frame: Frame,
 }
 
+impl Node {
+    /// The values it reads.
+    pub(crate) fn reads(&self) -> impl Iterator<Item = Id> + use<> {
+        let (input, other) = match self.operation {
+            Operation::Input => (None, None),
+            Operation::Convolve { addend, .. } => (Some(self.input), addend),
+            Operation::Add { other, .. } => (Some(self.input), Some(other)),
+            _ => (Some(self.input), None),
+        };
+        input.into_iter().chain(other)
+    }
+}
+
 /// The operations of a network in order; the first is the input, the last the logits.
 #[derive(Debug)]
 pub(crate) struct Graph {
@@ -58,29 +69,59 @@ pub(crate) struct Graph {
 }
 
 impl Graph {
-    /// Lays `network` out for images of `height` × `width`; the layout of its parameters comes along.
-    pub(crate) fn plan(network: &Network, height: usize, width: usize) -> (Self, Layout) {
+    /// Lays `network` out for images of `height` × `width`.
+    pub(crate) fn plan(network: &Network, height: usize, width: usize) -> Self {
         let frame = Frame { height, width, channels: network.channels() };
-        let mut planner = Planner { nodes: Vec::new(), layout: LayoutBuilder::default() };
+        let mut planner = Planner::default();
         let input = planner.push(Operation::Input, 0, frame);
         network.forward(&mut planner, &input);
-        let mut last_use: Vec<Id> = (0..planner.nodes.len()).collect();
-        for (id, node) in planner.nodes.iter().enumerate() {
-            last_use[node.input] = id;
-            match node.operation {
-                Operation::Convolve { addend: Some(other), .. } | Operation::Add { other, .. } => {
-                    last_use[other] = id;
-                }
-                _ => {}
+        let nodes = fuse(planner.nodes);
+        let mut last_use: Vec<Id> = (0..nodes.len()).collect();
+        for (id, node) in nodes.iter().enumerate() {
+            for read in node.reads() {
+                last_use[read] = id;
             }
         }
-        (Self { nodes: planner.nodes, last_use }, planner.layout.finish())
+        Self { nodes, last_use }
     }
 }
 
+/// Lets a convolution write a sum with its value, where nothing else reads that value.
+fn fuse(nodes: Vec<Node>) -> Vec<Node> {
+    let mut readers = vec![0; nodes.len()];
+    for node in &nodes {
+        for read in node.reads() {
+            readers[read] += 1;
+        }
+    }
+    let mut places: Vec<Id> = Vec::with_capacity(nodes.len());
+    let mut fused: Vec<Node> = Vec::with_capacity(nodes.len());
+    for mut node in nodes {
+        let alone = readers[node.input] == 1;
+        node.input = places.get(node.input).copied().unwrap_or(0);
+        if let Operation::Add { other, activation } = &mut node.operation {
+            *other = places[*other];
+            let last = fused.len() - 1;
+            if let (true, None, Operation::Convolve { addend: addend @ None, .. }) =
+                (alone && node.input == last, *activation, &mut fused[last].operation)
+            {
+                *addend = Some(*other);
+                places.push(last);
+                continue;
+            }
+        }
+        places.push(fused.len());
+        fused.push(node);
+    }
+    fused
+}
+
+/// Nodes as they come. Parameters and batch norms are counted in the order of the layout.
+#[derive(Default)]
 struct Planner {
     nodes: Vec<Node>,
-    layout: LayoutBuilder,
+    parameters: usize,
+    norms: usize,
 }
 
 impl Planner {
@@ -88,21 +129,26 @@ impl Planner {
         self.nodes.push(Node { operation, input, frame });
         self.nodes.len() - 1
     }
+
+    /// The index of the next parameter.
+    fn parameter(&mut self) -> usize {
+        self.parameters += 1;
+        self.parameters - 1
+    }
 }
 
 impl Pass for Planner {
     type Value = Id;
 
-    fn convolve(&mut self, x: &Id, name: &str, convolution: Convolution) -> Id {
-        let Convolution { inputs, outputs, window } = convolution;
+    fn convolve(&mut self, x: &Id, _name: &str, convolution: Convolution) -> Id {
+        let window = convolution.window;
         let source = self.nodes[*x].frame;
         let target = Frame {
             height: window.positions(source.height),
             width: window.positions(source.width),
-            channels: outputs,
+            channels: convolution.outputs,
         };
-        let shape = [outputs, inputs, window.kernel, window.kernel];
-        let weight = self.layout.parameter(format!("{name}.weight"), &shape, Kind::Convolution);
+        let weight = self.parameter();
         self.push(
             Operation::Convolve { layer: Layer { convolution, source, target }, weight, addend: None },
             *x,
@@ -110,24 +156,14 @@ impl Pass for Planner {
         )
     }
 
-    fn normalize(&mut self, x: &Id, name: &str, activation: Option<Activation>) -> Id {
-        let frame = self.nodes[*x].frame;
-        let scale = self.layout.parameter(format!("{name}.weight"), &[frame.channels], Kind::Scale);
-        let shift = self.layout.parameter(format!("{name}.bias"), &[frame.channels], Kind::Shift);
-        let norm = self.layout.norm(name, frame.channels);
-        self.push(Operation::Normalize { scale, shift, norm, activation }, *x, frame)
+    fn normalize(&mut self, x: &Id, _name: &str, activation: Option<Activation>) -> Id {
+        let (scale, shift, norm) = (self.parameter(), self.parameter(), self.norms);
+        self.norms += 1;
+        self.push(Operation::Normalize { scale, shift, norm, activation }, *x, self.nodes[*x].frame)
     }
 
     fn add(&mut self, a: &Id, b: &Id, activation: Option<Activation>) -> Id {
         let (earlier, later) = (*a.min(b), *a.max(b));
-        let last = self.nodes.len() - 1;
-        if let (None, Operation::Convolve { addend: addend @ None, .. }) =
-            (activation, &mut self.nodes[later].operation)
-            && later == last
-        {
-            *addend = Some(earlier);
-            return later;
-        }
         self.push(Operation::Add { other: earlier, activation }, later, self.nodes[later].frame)
     }
 
@@ -142,11 +178,8 @@ impl Pass for Planner {
         self.push(Operation::MeanPixels, *x, Frame { height: 1, width: 1, channels })
     }
 
-    fn linear(&mut self, x: &Id, name: &str, outputs: usize) -> Id {
-        let inputs = self.nodes[*x].frame.channels;
-        let weight =
-            self.layout.parameter(format!("{name}.weight"), &[outputs, inputs], Kind::Linear { inputs });
-        let bias = self.layout.parameter(format!("{name}.bias"), &[outputs], Kind::Linear { inputs });
+    fn linear(&mut self, x: &Id, _name: &str, outputs: usize) -> Id {
+        let (weight, bias) = (self.parameter(), self.parameter());
         self.push(Operation::Linear { weight, bias }, *x, Frame { height: 1, width: 1, channels: outputs })
     }
 }

@@ -1,7 +1,6 @@
 //! ResNet as torchvision defines it, with its parameter names, so that its pretrained weights load.
 
-use super::Network;
-use crate::pass::{Convolution, Pass, Window};
+use crate::pass::{Activation, Convolution, Pass, Window};
 
 /// How many blocks every layer has, and of which kind.
 pub(super) struct Plan {
@@ -12,14 +11,19 @@ pub(super) struct Plan {
 pub(super) const RESNET18: Plan = Plan { blocks: [2, 2, 2, 2], bottleneck: false };
 pub(super) const RESNET50: Plan = Plan { blocks: [3, 4, 6, 3], bottleneck: true };
 
-pub(super) fn forward<P: Pass>(network: &Network, plan: &Plan, pass: &mut P, images: &P::Value) -> P::Value {
-    let activation = Some(network.activation);
+pub(super) fn forward<P: Pass>(
+    plan: &Plan,
+    (channels, classes): (usize, usize),
+    pass: &mut P,
+    images: &P::Value,
+) -> P::Value {
+    let activation = Some(Activation::Relu);
     let convolution = |inputs, outputs, kernel, stride| Convolution {
         inputs,
         outputs,
         window: Window::centred(kernel, stride),
     };
-    let h = pass.convolve(images, "conv1", convolution(network.channels, 64, 7, 2));
+    let h = pass.convolve(images, "conv1", convolution(channels, 64, 7, 2));
     let h = pass.normalize(&h, "bn1", activation);
     let mut h = pass.max_pool(&h, Window::centred(3, 2));
     let mut inputs = 64;
@@ -57,5 +61,5 @@ pub(super) fn forward<P: Pass>(network: &Network, plan: &Plan, pass: &mut P, ima
         }
     }
     let h = pass.mean_pixels(&h);
-    pass.linear(&h, "fc", network.classes)
+    pass.linear(&h, "fc", classes)
 }

@@ -1,23 +1,21 @@
 //! Wide-ResNet: activations come before convolutions, and a block whose shape changes takes its shortcut from the
 //! activated input.
 
-use super::Network;
-use crate::pass::{Convolution, Pass, Window};
+use crate::pass::{Activation, Convolution, Pass, Window};
 
 pub(super) fn forward<P: Pass>(
-    network: &Network,
-    depth: usize,
-    width: usize,
+    (depth, width): (usize, usize),
+    (channels, classes): (usize, usize),
     pass: &mut P,
     images: &P::Value,
 ) -> P::Value {
-    let activation = Some(network.activation);
+    let activation = Some(Activation::Relu);
     let convolution = |inputs, outputs, kernel, stride| Convolution {
         inputs,
         outputs,
         window: Window::centred(kernel, stride),
     };
-    let mut h = pass.convolve(images, "stem", convolution(network.channels, 16, 3, 1));
+    let mut h = pass.convolve(images, "stem", convolution(channels, 16, 3, 1));
     let mut inputs = 16;
     for group in 0..3 {
         let outputs = (16 * width) << group;
@@ -39,5 +37,5 @@ pub(super) fn forward<P: Pass>(
     }
     let h = pass.normalize(&h, "bn", activation);
     let h = pass.mean_pixels(&h);
-    pass.linear(&h, "fc", network.classes)
+    pass.linear(&h, "fc", classes)
 }

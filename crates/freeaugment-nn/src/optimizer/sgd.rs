@@ -41,10 +41,14 @@ impl Sgd {
         check("learning rate", f64::from(learning_rate), 0.0, f64::INFINITY, "a finite number from 0")?;
         let buffer = self.buffer.get_or_insert_with(|| Parameters::zeros(weights.layout().clone()));
         for other in [gradient, &*buffer] {
-            if other.layout() != weights.layout() {
-                let (expected, found) = (weights.values().len(), other.values().len());
-                return Err(Error::ForeignParameters { expected, found });
-            }
+            other.check_layout(weights.layout())?;
+        }
+        if gradient.is_on_device() {
+            return Self::step_on_device(
+                (self.momentum, self.nesterov, self.weight_decay),
+                (weights, gradient, buffer),
+                learning_rate,
+            );
         }
         let numbers = weights.values_mut().iter_mut().zip(gradient.values()).zip(buffer.values_mut());
         for ((weight, gradient), buffer) in numbers {
@@ -53,6 +57,26 @@ impl Sgd {
             *weight -= learning_rate * if self.nesterov { change + self.momentum * *buffer } else { *buffer };
         }
         Ok(())
+    }
+
+    /// The same step by whole arrays, where the gradient is on a device; the others go there and stay.
+    fn step_on_device(
+        (momentum, nesterov, weight_decay): (f32, bool, f32),
+        (weights, gradient, buffer): (&mut Parameters, &Parameters, &mut Parameters),
+        learning_rate: f32,
+    ) -> Result<(), Error> {
+        let mut change = gradient.clone();
+        change.add_scaled(weight_decay, weights)?;
+        let mut moved = buffer.clone();
+        moved.scale(momentum)?;
+        moved.add_scaled(1.0, &change)?;
+        *buffer = moved;
+        if nesterov {
+            change.add_scaled(momentum, buffer)?;
+            weights.add_scaled(-learning_rate, &change)
+        } else {
+            weights.add_scaled(-learning_rate, buffer)
+        }
     }
 }
 

@@ -34,8 +34,13 @@ pub struct Problem {
 
 impl Problem {
     pub fn new(name: &str, channels: usize, size: usize, batch: usize, activation: Activation) -> Self {
-        let network = Network::new(name.parse().unwrap(), 5, channels).unwrap().with_activation(activation);
-        let images = noise(1, batch * channels * size * size);
+        let network = Network::new(name.parse().unwrap(), 5, channels).unwrap();
+        Self::of(network.with_activation(activation), size, batch)
+    }
+
+    /// A network for five classes.
+    pub fn of(network: Network, size: usize, batch: usize) -> Self {
+        let images = noise(1, batch * network.channels() * size * size);
         Self { network, images, labels: (0..batch as u32).map(|i| i * 3 % 5).collect(), size }
     }
 
@@ -45,7 +50,7 @@ impl Problem {
 
     /// Weights away from a fresh network's, so that no scale is exactly 1 and no shift exactly 0.
     pub fn classifier(&self, device: &Device) -> Classifier {
-        let mut classifier = Classifier::new(self.network, device, 3);
+        let mut classifier = Classifier::new(self.network.clone(), device, 3);
         let extra = noise(4, classifier.weights().values().len());
         for (weight, extra) in classifier.weights_mut().values_mut().iter_mut().zip(extra) {
             *weight += 0.05 * extra;
@@ -113,4 +118,69 @@ pub fn assert_devices_agree(problem: &Problem, device: &Device) {
     for ((name, own), (_, other)) in own.iter().zip(&other) {
         assert_close(other, own, 1e-3, &format!("{:?} on {device}: {name}", problem.network));
     }
+}
+
+/// The central difference of a gradient along a direction of the weights.
+pub fn difference<T>(
+    classifier: &mut Classifier,
+    direction: &Parameters,
+    step: f32,
+    mut at: impl FnMut(&Classifier) -> T,
+) -> (T, T) {
+    let start = classifier.weights().clone();
+    let ahead = perturb(classifier, &start, direction, step, &mut at);
+    let behind = perturb(classifier, &start, direction, -step, &mut at);
+    classifier.weights_mut().values_mut().copy_from_slice(start.values());
+    (ahead, behind)
+}
+
+/// The tangent pass, the inner product with the gradient, and the difference of the loss are three ways to one number.
+pub fn assert_tangent_is_difference(problem: &Problem) {
+    let name = problem.network.name();
+    let mut classifier = problem.classifier(&Device::cpu());
+    let direction = Problem::direction(&classifier);
+    let (evaluation, record) = classifier.train_and_keep(problem.batch()).unwrap();
+    let inner = record.hypergradient(&direction).unwrap().inner();
+    let step = 1e-2 / direction.dot(&direction).sqrt() as f32;
+    let (ahead, behind) =
+        difference(&mut classifier, &direction, step, |c| c.gradient(problem.batch()).unwrap().loss);
+    let wanted = (ahead - behind) / (2.0 * f64::from(step));
+    let scale = (evaluation.gradient.dot(&evaluation.gradient) * direction.dot(&direction)).sqrt();
+    assert!((inner - wanted).abs() < 1e-3 * scale, "{name}: {inner} in place of {wanted} of {scale}");
+    let product = evaluation.gradient.dot(&direction);
+    assert!((inner - product).abs() < 1e-4 * scale, "{name}: {inner} in place of {product} of {scale}");
+}
+
+/// On a smooth network `q` is the central difference of the input gradient.
+pub fn assert_q_is_difference(problem: &Problem) {
+    let name = problem.network.name();
+    let mut classifier = problem.classifier(&Device::cpu());
+    let direction = Problem::direction(&classifier);
+    let (_, record) = classifier.train_and_keep(problem.batch()).unwrap();
+    let q = record.hypergradient(&direction).unwrap().q;
+    let step = 1e-2 / direction.dot(&direction).sqrt() as f32;
+    let (ahead, behind) =
+        difference(&mut classifier, &direction, step, |c| c.input_gradient(problem.batch()).unwrap().1);
+    let wanted: Vec<f32> = ahead.iter().zip(&behind).map(|(a, b)| (a - b) / (2.0 * step)).collect();
+    let error = largest_error(&q, &wanted);
+    assert!(error < 2e-2, "{name}: error {error:.1e}");
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(a * b)).sum::<f64>();
+    let cosine = dot(&q, &wanted) / (dot(&q, &q) * dot(&wanted, &wanted)).sqrt();
+    assert!(cosine > 0.999, "{name}: cosine {cosine}");
+}
+
+/// On a smooth network the input gradient is the difference of the loss.
+pub fn assert_input_gradient_is_difference(problem: &Problem) {
+    let name = problem.network.name();
+    let classifier = problem.classifier(&Device::cpu());
+    let (_, gradient) = classifier.input_gradient(problem.batch()).unwrap();
+    let way = noise(77, problem.images.len());
+    let at = |step: f32| {
+        let images: Vec<f32> = problem.images.iter().zip(&way).map(|(x, w)| x + step * w).collect();
+        classifier.gradient(Batch { images: &images, ..problem.batch() }).unwrap().loss
+    };
+    let wanted = (at(1e-3) - at(-1e-3)) / 2e-3;
+    let found: f64 = gradient.iter().zip(&way).map(|(g, w)| f64::from(g * w)).sum();
+    let scale = gradient.iter().map(|g| f64::from(g * g)).sum::<f64>().sqrt();
+    assert!((found - wanted).abs() < 1e-2 * scale, "{name}: {found} in place of {wanted} of {scale}");
 }
