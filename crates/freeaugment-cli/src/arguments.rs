@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use freeaugment_baseline::Baseline;
 
 use crate::flags::SettingFlags;
 
@@ -62,22 +63,19 @@ Trains classifiers under several policies, with the same budget and the same see
 test accuracy with its 95 % confidence interval, the difference to the baseline with a paired t-test, and the time.
 
 A policy is a policy file, the run of a search, a file of `freeaugment import`, or one of these:
-  none               images as they are: no crop, no flip, no cutout
-  standard           crop, flip and cutout as the settings have them; so do all below
-  trivial, trivial-wide
-                     TrivialAugment in RandAugment's space and in its wide one
-  rand, rand:N:M     RandAugment: N operations at level M of 30 (2 and 9)
-  uniform            UniformAugment
-  auto-cifar10, auto-svhn, auto-imagenet
-                     AutoAugment's published policies
-  domainbed          DomainBed's augmentation, with its own crop
-  torchvision-trivial-wide, torchvision-rand[:N:M], torchvision-auto-…
-                     the same as torchvision has them
-  uniform-free, uniform-free:K
-                     FreeAugment's own policy before it learns, with up to K layers (7)
+BASELINES
 
 Every cell (policy and seed) is written down when it is finished and never trained again: the same command with the same \
 --out goes on where it was, also with more policies or more seeds.";
+
+/// The help of `compare`, with the baselines that there are.
+fn compare_help() -> String {
+    let rows = Baseline::all().map(|baseline| (baseline.family(), baseline.description()));
+    let own = [("uniform-free", "FreeAugment's own policy before it learns; :K for up to K layers (7)")];
+    let rows: Vec<String> =
+        rows.chain(own).map(|(name, description)| format!("  {name:25} {description}")).collect();
+    COMPARE_HELP.replace("BASELINES", &rows.join("\n"))
+}
 
 const COMPARE_EXAMPLES: &str = "\
 Examples:
@@ -116,7 +114,7 @@ pub(crate) enum Command {
     #[command(long_about = TRAIN_HELP)]
     Train(Box<TrainArguments>),
     /// Train classifiers under several policies and compare them
-    #[command(long_about = COMPARE_HELP, after_long_help = COMPARE_EXAMPLES)]
+    #[command(long_about = compare_help(), after_long_help = COMPARE_EXAMPLES)]
     Compare(Box<CompareArguments>),
     /// Read a policy that another search published
     #[command(long_about = IMPORT_HELP)]

@@ -48,7 +48,7 @@ pub use config::{
     AssignmentChoice, CropChoice, DepthChoice, FIELDS, Field, HypergradientChoice, MagnitudeChoice, Patch,
     Settings, Task, TypesChoice, ValueKind, preset, resolve,
 };
-pub use describe::{Found, Learned, Overview, Planted, Range, Starts, Unreadable, Usage};
+pub use describe::{Found, Learned, Notes, Overview, Planted, Range, Starts, Unreadable, Usage};
 pub use error::Error;
 pub use estimate::{CandidateEstimate, ComparisonEstimate, SearchEstimate};
 pub use run::{

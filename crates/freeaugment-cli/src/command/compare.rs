@@ -1,7 +1,7 @@
 //! `freeaugment train` and `freeaugment compare`
 
 use freeaugment_search::{
-    Budget, Comparison, ComparisonEstimate, Halt, Run, RunWriter, Settings, Setup, Task,
+    Budget, Comparison, ComparisonEstimate, Halt, Notes, Run, RunWriter, Settings, Setup, Task,
 };
 
 use super::{check_device, configuration, folder, use_threads};
@@ -77,7 +77,8 @@ fn carry_out(
     interrupt::be_careful();
     if !manner.quiet {
         let budget = Budget::new(settings, setup);
-        output::say(&format!("{budget}\n  run       {}", run.folder().display()));
+        let notes = Notes(&setup.dataset.notes);
+        output::say(&format!("{budget}\n  run       {}{notes}", run.folder().display()));
     }
     let mut cells = Cells::new(manner.quiet);
     let halt = comparison.run(run, settings, setup, &mut cells, interrupt::stop());

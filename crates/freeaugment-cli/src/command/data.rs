@@ -5,7 +5,7 @@ use std::fmt;
 
 use freeaugment_base::Table;
 use freeaugment_data::{Dataset, Scan};
-use freeaugment_search::{Error, ReadProgress as _, Settings, Task, Unreadable, open_data, preset};
+use freeaugment_search::{Error, Notes, ReadProgress as _, Settings, Task, Unreadable, open_data, preset};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -53,6 +53,7 @@ struct Recognised {
     deviation: Vec<f32>,
     classes: Vec<Class>,
     unreadable: Vec<String>,
+    notes: Vec<String>,
 }
 
 /// How many images of a class there are.
@@ -95,6 +96,7 @@ impl Recognised {
             deviation: training.deviation,
             classes: classes(dataset),
             unreadable: unreadable.map(|image| image.message.clone()).collect(),
+            notes: dataset.notes.clone(),
         })
     }
 
@@ -129,8 +131,8 @@ impl Recognised {
         } else {
             format!("\n\nit brings no {} split: a search draws one by seed", missing.join(" and no "))
         };
-        let unreadable = Unreadable(&self.unreadable);
-        format!("{}\n{table}\n\n{}{note}{unreadable}", self.title, Counts { recognised: self, full })
+        let (unreadable, notes) = (Unreadable(&self.unreadable), Notes(&self.notes));
+        format!("{}\n{table}\n\n{}{note}{unreadable}{notes}", self.title, Counts { recognised: self, full })
     }
 }
 

@@ -74,6 +74,27 @@ fn a_folder_of_images_is_described_with_what_cannot_be_read() {
     assert!(Path::new(data.trim_matches(|quote| quote == '"' || quote == '\'')).is_absolute(), "{data}");
 }
 
+#[test]
+fn folders_of_domains_that_are_taken_for_classes_are_pointed_out() {
+    let folder = tempdir().unwrap();
+    for domain in ["art", "photo"] {
+        for class in ["cat", "dog"] {
+            let path = folder.path().join("pets").join(domain).join(class);
+            std::fs::create_dir_all(&path).unwrap();
+            for number in 0..4_u8 {
+                std::fs::write(path.join(format!("{number}.bmp")), bitmap(8, 40 * number)).unwrap();
+            }
+        }
+    }
+    let described = succeed(folder.path(), "data pets").stdout;
+    assert!(
+        described.contains("\nnote: ") && described.contains("art") && described.contains("cat"),
+        "{described}"
+    );
+    let search = "search --data pets --batch 2 --network WRN-10-1 --size 8 --epochs 1 --layers 1 --out run";
+    assert!(succeed(folder.path(), search).stderr.contains("\nnote: "));
+}
+
 /// A grey square as a Windows bitmap.
 fn bitmap(side: u32, grey: u8) -> Vec<u8> {
     let row = (3 * side).next_multiple_of(4);

@@ -5,7 +5,7 @@ mod overview;
 mod planted;
 
 pub use learned::{Learned, Range, Usage};
-pub use overview::{Overview, Starts, Unreadable};
+pub use overview::{Notes, Overview, Starts, Unreadable};
 pub use planted::{Found, Planted};
 
 pub(crate) use overview::{noun, preparation};

@@ -30,6 +30,8 @@ pub struct Overview {
     pub test_images: usize,
     /// Images that are left out, and why.
     pub unreadable: Vec<String>,
+    /// What people should know about how the data was understood.
+    pub notes: Vec<String>,
     /// Whether decoded images are kept in memory.
     pub in_memory: bool,
     /// Rows and columns of the network's images.
@@ -84,6 +86,7 @@ impl Overview {
             validation_images: setup.validation.indices().len(),
             test_images: setup.test.len(),
             unreadable: setup.unreadable.iter().map(|image| image.message.clone()).collect(),
+            notes: setup.dataset.notes.clone(),
             in_memory: setup.cached,
             size: setup.pipeline.size,
             channels: setup.dataset.channels,
@@ -157,7 +160,7 @@ impl fmt::Display for Overview {
             None => format!("{name} never"),
         });
         table.row(["learning", &begin.join(", ")]);
-        write!(f, "{table}{}", Unreadable(&self.unreadable))
+        write!(f, "{table}{}{}", Unreadable(&self.unreadable), Notes(&self.notes))
     }
 }
 
@@ -184,6 +187,16 @@ impl fmt::Display for Unreadable<'_> {
             0 => Ok(()),
             more => write!(f, "\n  and {more} more"),
         }
+    }
+}
+
+/// What people should know about how data was understood, a paragraph each; nothing where there is nothing.
+#[derive(Debug)]
+pub struct Notes<'a>(pub &'a [String]);
+
+impl fmt::Display for Notes<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|note| write!(f, "\n\nnote: {note}"))
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use freeaugment_data::{Loader, Order, Sequence};
-use freeaugment_nn::{Batch, Classifier};
+use freeaugment_nn::{Batch, Classifier, CrossEntropy};
 
 use super::Setup;
 use crate::error::Error;
@@ -30,7 +30,7 @@ pub fn evaluate(
     let mut loader = Loader::<_, Error>::new((0, batches), 1, move |number| {
         Ok(order.prepare(&dataset, &pipeline, number)?)
     });
-    let (mut loss, mut correct) = (0.0, 0);
+    let (mut losses, mut correct) = (Vec::with_capacity(indices.len()), 0);
     let side = setup.pipeline.size;
     for _ in 0..batches {
         let pictures = loader.next_batch()?;
@@ -38,19 +38,10 @@ pub fn evaluate(
         setup.pipeline.normalise(&mut images);
         let logits = classifier.logits(Batch { images: &images, labels: &[], height: side, width: side })?;
         correct += right(&logits, &pictures.labels);
-        let classes = logits.len() / pictures.labels.len();
-        for (row, &label) in logits.chunks_exact(classes).zip(&pictures.labels) {
-            loss += cross_entropy(row, label);
-        }
+        losses.extend(CrossEntropy::default().losses(&logits, &pictures.labels)?);
     }
     let count = indices.len().max(1) as f64;
-    Ok(Score { loss: loss / count, accuracy: correct as f64 / count })
-}
-
-fn cross_entropy(logits: &[f32], label: u32) -> f64 {
-    let largest = logits.iter().fold(f64::NEG_INFINITY, |largest, &logit| largest.max(f64::from(logit)));
-    let sum: f64 = logits.iter().map(|&logit| (f64::from(logit) - largest).exp()).sum();
-    largest + sum.ln() - f64::from(logits[label as usize])
+    Ok(Score { loss: losses.iter().sum::<f64>() / count, accuracy: correct as f64 / count })
 }
 
 /// The share of images whose label has the largest logit.

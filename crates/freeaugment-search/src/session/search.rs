@@ -131,7 +131,7 @@ impl Search {
             ("data_fingerprint", fingerprint.clone()),
             ("images", format!("{training} training, {validation} validation")),
             ("image_size", format!("{0}x{0}", setup.pipeline.size)),
-            ("network", settings.network.clone()),
+            ("network", self.classifier().network().name().to_owned()),
             ("batch", settings.batch.to_string()),
             ("seed", settings.seed.to_string()),
             ("epoch", format!("{epoch} of {}", settings.epochs)),
@@ -266,7 +266,8 @@ impl Session for Search {
             self.tally.accuracy += right;
             clock.mark(&mut self.tally.phases.validation);
 
-            let direction = average(self.direction.take(), found.gradient, self.settings.validation_momentum);
+            let direction =
+                average(self.direction.take(), found.gradient, self.settings.validation_momentum)?;
             let found = match before {
                 None => record.hypergradient(&direction)?,
                 Some(before) => {
@@ -406,13 +407,10 @@ fn group_names(groups: Groups) -> Vec<String> {
 }
 
 /// The running average of a gradient.
-fn average(before: Option<Weights>, now: Weights, momentum: f64) -> Weights {
-    let Some(mut average) = before else { return now };
-    let share = (1.0 - momentum) as f32;
-    for (average, now) in average.values_mut().iter_mut().zip(now.values()) {
-        *average += share * (now - *average);
-    }
-    average
+fn average(before: Option<Weights>, now: Weights, momentum: f64) -> Result<Weights, Error> {
+    let Some(mut average) = before else { return Ok(now) };
+    average.blend((1.0 - momentum) as f32, &now)?;
+    Ok(average)
 }
 
 /// Measures consecutive phases.
