@@ -2,7 +2,8 @@
 //!
 //!     cargo bench -p freeaugment-nn --bench step -- --net WRN-40-2 --batch 32 --size 32 --steps 5
 //!
-//! `scripts/bench_engine.py` runs it beside its peer.
+//! `--device flex` (with `--features flex`) takes another device than the CPU. `scripts/bench_engine.py` runs it beside its
+//! peer.
 #![allow(clippy::print_stdout, reason = "a benchmark prints its result")]
 
 use std::time::Instant;
@@ -40,7 +41,8 @@ fn main() {
     let (count, size, steps) = (number("--batch", "32"), number("--size", "32"), number("--steps", "5"));
     let network =
         Network::new(name.parse().expect("a network's name"), number("--classes", "10"), 3).unwrap();
-    let mut classifier = Classifier::new(network, &Device::cpu(), 1);
+    let device = Device::open(&argument("--device", "cpu")).unwrap_or_else(|error| panic!("{error}"));
+    let mut classifier = Classifier::new(network, &device, 1);
     let mut sgd = Sgd::new(0.9, true, 5e-4).unwrap();
     let mut images = vec![0.0; 2 * count * 3 * size * size];
     Stream::new(1, Purpose::named("bench/images"), 0, 0).normal(&mut images);
@@ -48,17 +50,20 @@ fn main() {
     let (training, validation) = images.split_at(images.len() / 2);
     let training = Batch { images: training, labels: &labels, height: size, width: size };
     let validation = Batch { images: validation, ..training };
-    let (mut plain, mut parts) = (Vec::new(), [const { Vec::new() }; 4]);
+    let (mut plain, mut stepped, mut parts) = (Vec::new(), Vec::new(), [const { Vec::new() }; 4]);
     let clock = |times: &mut Vec<f64>, start: Instant| times.push(1e3 * start.elapsed().as_secs_f64());
     for step in 0..=steps {
         if step == 1 {
             // The first round only warms up.
             plain.clear();
+            stepped.clear();
             parts = [const { Vec::new() }; 4];
         }
         let start = Instant::now();
-        drop(classifier.train(training).unwrap());
+        let evaluation = classifier.train(training).unwrap();
         clock(&mut plain, start);
+        sgd.step(classifier.weights_mut(), &evaluation.gradient, 0.01).unwrap();
+        clock(&mut stepped, start);
 
         let start = Instant::now();
         let (evaluation, record) = classifier.train_and_keep(training).unwrap();
@@ -76,9 +81,11 @@ fn main() {
     }
     let [kept, validation, q, whole] = parts.map(median);
     println!(
-        "{{\"net\": \"{name}\", \"batch\": {count}, \"size\": {size}, \"train\": {:.2}, \"train_and_keep\": {kept:.2}, \
-         \"validation\": {validation:.2}, \"q\": {q:.2}, \"classifier\": {whole:.2}, \"peak_mib\": {}}}",
+        "{{\"net\": \"{name}\", \"device\": \"{device}\", \"batch\": {count}, \"size\": {size}, \"train\": {:.2}, \
+         \"train_and_sgd\": {:.2}, \"train_and_keep\": {kept:.2}, \"validation\": {validation:.2}, \"q\": {q:.2}, \
+         \"classifier\": {whole:.2}, \"peak_mib\": {}}}",
         median(plain),
+        median(stepped),
         peak_memory()
     );
 }

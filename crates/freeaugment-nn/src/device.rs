@@ -1,4 +1,8 @@
 //! Where a network is computed: chosen at run time, by name.
+#![cfg_attr(
+    not(feature = "burn"),
+    allow(clippy::unnecessary_wraps, clippy::unused_self, reason = "only other devices than the CPU fail")
+)]
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,4 +1,8 @@
 //! An array of numbers on the host, on a device of Burn's, or on both: moved when it is asked for, and not before.
+#![cfg_attr(
+    not(feature = "burn"),
+    allow(clippy::unnecessary_wraps, clippy::unused_self, reason = "without devices all is on the host")
+)]
 
 use std::sync::OnceLock;
 
@@ -26,13 +30,11 @@ impl Mirror {
 
     /// The numbers on the host; the device's are brought there once.
     pub(crate) fn host(&self) -> Result<&[f32], Error> {
-        match self.host.get() {
-            Some(values) => Ok(values),
-            None => {
-                let values = self.download()?;
-                Ok(self.host.get_or_init(|| values))
-            }
+        if let Some(values) = self.host.get() {
+            return Ok(values);
         }
+        let values = self.download()?;
+        Ok(self.host.get_or_init(|| values))
     }
 
     /// The numbers on the host, to be changed: a device's copy is forgotten.

@@ -3,7 +3,8 @@
 //!
 //!     cargo bench --workspace --bench search_step -- --net WRN-16-1 --batch 128 --steps 10
 //!
-//! `scripts/compare-search` runs it beside its peer.
+//! `--device flex` (with `--features freeaugment-search/flex`) takes another device than the CPU. `scripts/compare-search`
+//! runs it beside its peer.
 #![allow(clippy::print_stdout, reason = "a benchmark prints its result")]
 
 use std::time::Instant;
@@ -34,6 +35,7 @@ fn main() {
         size: 32,
         crop: CropChoice::Pad,
         network: argument("--net", "WRN-16-1"),
+        device: argument("--device", "cpu"),
         batch,
         epochs: 1,
         warm_up: false,

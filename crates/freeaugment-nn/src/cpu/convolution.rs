@@ -154,8 +154,22 @@ mod tests {
                 }
             }
         }
-        check(Window { kernel: 3, stride: 1, padding: 0 }, (6, 7), 16, 16);
-        check(Window { kernel: 2, stride: 2, padding: 0 }, (7, 6), 4, 16);
+        // Windows that no built-in network has, but one of one's own may: even sides, every padding below the side.
+        for (kernel, stride, padding) in [
+            (3, 1, 0),
+            (3, 1, 2),
+            (2, 2, 0),
+            (2, 1, 0),
+            (2, 1, 1),
+            (4, 2, 1),
+            (4, 3, 3),
+            (5, 3, 0),
+            (2, 3, 1),
+        ] {
+            for (inputs, outputs) in [(16, 16), (4, 16), (3, 5)] {
+                check(Window { kernel, stride, padding }, (6, 7), inputs, outputs);
+            }
+        }
     }
 
     fn check(window: Window, (height, width): (usize, usize), inputs: usize, outputs: usize) {

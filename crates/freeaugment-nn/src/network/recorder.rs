@@ -310,3 +310,25 @@ impl Pass for Recorder {
         self.push(operation, shape, "linear")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Windows one after the other, against their composition in two numbers.
+    #[test]
+    fn an_extent_is_that_of_the_windows_one_after_the_other() {
+        let windows = [(3, 1, 1), (3, 2, 1), (1, 2, 0), (2, 1, 0), (5, 3, 4), (2, 2, 1), (7, 2, 3)]
+            .map(|(kernel, stride, padding)| Window { kernel, stride, padding });
+        for index in 0..windows.len().pow(3) {
+            let chain = [index % 7, index / 7 % 7, index / 49].map(|index| windows[index]);
+            let composed = chain.iter().try_fold(Extent::IMAGE, |extent, window| extent.after(*window));
+            let Some(Extent::Pixels { shift, stride }) = composed else { panic!("{chain:?}") };
+            for extent in 40..80 {
+                let plain = chain.iter().fold(extent, |extent, window| window.positions(extent));
+                let found = (extent as i64 + shift).div_euclid(stride) + 1;
+                assert_eq!(found, plain as i64, "{chain:?} on {extent}");
+            }
+        }
+    }
+}
