@@ -78,6 +78,8 @@ pub struct Dataset {
     pub size: Option<(usize, usize)>,
     /// Which image belongs where.
     pub splits: Splits,
+    /// What people should know about how this was understood, a sentence each.
+    pub notes: Vec<String>,
     /// Where the images come from.
     pub source: Arc<dyn Source>,
 }

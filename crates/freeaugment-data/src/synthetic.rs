@@ -135,6 +135,7 @@ impl Synthetic {
                 validation: Some((train..train + other).collect()),
                 test: Some((train + other..total).collect()),
             },
+            notes: Vec::new(),
             source: Arc::new(self),
         }
     }

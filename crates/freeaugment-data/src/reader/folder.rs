@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::image_files::ImageFiles;
 use super::listing::{Folder, images_below, is_image, name};
+use super::nesting;
 use crate::dataset::{DataKind, Dataset, Splits};
 use crate::error::Error;
 
@@ -28,7 +29,7 @@ pub(super) fn open(folder: &Folder) -> Result<Option<Dataset>, Error> {
     if classes.values().all(Vec::is_empty) {
         return Ok(None);
     }
-    let mut listing = Listing::new(&classes);
+    let mut listing = Listing::new(&classes, nesting::note(&folder.path, &classes, false));
     let train = listing.add(&folder.path, classes)?;
     Ok(Some(listing.finish(Splits { train, ..Splits::default() })))
 }
@@ -72,7 +73,7 @@ impl SplitFolders {
 
     fn open(self) -> Result<Dataset, Error> {
         let classes = class_folders(&Folder::list(&self.train)?)?;
-        let mut listing = Listing::new(&classes);
+        let mut listing = Listing::new(&classes, nesting::note(&self.train, &classes, true));
         let train = listing.add(&self.train, classes)?;
         let mut other =
             |path: Option<PathBuf>| path.map(|path| listing.add_other(&path, &self.train)).transpose();
@@ -99,12 +100,13 @@ struct Listing {
     classes: BTreeMap<OsString, u32>,
     files: Vec<PathBuf>,
     labels: Vec<u32>,
+    notes: Vec<String>,
 }
 
 impl Listing {
-    fn new(classes: &BTreeMap<OsString, Vec<PathBuf>>) -> Self {
+    fn new(classes: &BTreeMap<OsString, Vec<PathBuf>>, note: Option<String>) -> Self {
         let classes = classes.keys().cloned().zip(0..).collect();
-        Self { classes, files: Vec::new(), labels: Vec::new() }
+        Self { classes, files: Vec::new(), labels: Vec::new(), notes: note.into_iter().collect() }
     }
 
     /// Adds a split whose every class must have images; returns its indices.
@@ -151,6 +153,7 @@ impl Listing {
             channels: 3,
             size: files.common_size(),
             splits,
+            notes: self.notes,
             source: Arc::new(files),
         }
     }

@@ -138,6 +138,7 @@ fn open_family(folder: &Folder, family: &str) -> Result<Dataset, Error> {
         channels: 1,
         size: Some((layout.height, layout.width)),
         splits: Splits { train: (0..count).collect(), validation: None, test },
+        notes: Vec::new(),
         source: Arc::new(records),
     })
 }

@@ -7,6 +7,7 @@ mod folder;
 mod idx;
 mod image_files;
 mod listing;
+mod nesting;
 pub(crate) mod npz;
 pub(crate) mod numpy;
 mod packed;

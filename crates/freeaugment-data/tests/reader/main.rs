@@ -7,5 +7,6 @@ mod hostile;
 mod idx;
 mod image_folder;
 mod image_format;
+mod nesting;
 mod quickdraw;
 mod recognition;

@@ -165,6 +165,7 @@ impl Files {
             channels: LAYOUT.channels,
             size: Some((LAYOUT.height, LAYOUT.width)),
             splits: Splits { train, validation: None, test },
+            notes: Vec::new(),
             source: Arc::new(records),
         })
     }

@@ -71,6 +71,7 @@ fn open_lists(folder: &Folder, mut lists: Vec<List>) -> Result<Dataset, Error> {
         channels: 3,
         size: files.common_size(),
         splits: Splits { train, validation: None, test },
+        notes: Vec::new(),
         source: Arc::new(files),
     })
 }

@@ -47,6 +47,7 @@ pub(super) fn open(folder: &Folder) -> Result<Option<Dataset>, Error> {
         labels,
         channels: 1,
         size: Some((SIDE, SIDE)),
+        notes: Vec::new(),
         source: Arc::new(Drawings { files }),
     }))
 }
