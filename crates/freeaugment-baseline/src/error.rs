@@ -17,7 +17,7 @@ pub enum BaselineError {
         nearest: Option<&'static str>,
     },
     /// Numbers after a name that takes none, or other than two for one that takes them.
-    #[error("`{name}`: {}", numbers(*.takes))]
+    #[error("`{name}`: {}", numbers(.name, *.takes))]
     Numbers {
         /// What was asked for.
         name: String,
@@ -38,11 +38,11 @@ pub enum BaselineError {
     },
 }
 
-const fn numbers(takes: bool) -> &'static str {
-    if takes {
-        "write the number of operations and the level, as in `rand:2:9`"
-    } else {
-        "this baseline takes no numbers"
+fn numbers(name: &str, takes: bool) -> String {
+    let family = name.split(':').next().unwrap_or(name).parse::<Baseline>();
+    match family {
+        Ok(usual) if takes => format!("write the number of operations and the level, as in `{usual}`"),
+        _ => "this baseline takes no numbers".to_owned(),
     }
 }
 

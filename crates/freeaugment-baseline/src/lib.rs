@@ -29,6 +29,7 @@ mod published;
 mod rand_augment;
 mod recipe;
 mod space;
+mod table;
 mod trivial_augment;
 mod uniform_augment;
 

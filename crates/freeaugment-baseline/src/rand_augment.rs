@@ -17,6 +17,9 @@ pub struct RandAugment {
 }
 
 impl RandAugment {
+    /// Two operations at level 9, torchvision's numbers.
+    pub const USUAL: Self = Self { operations: 2, level: 9, torchvision: false };
+
     /// So many operations (1 to 14) at this level (0 to 30).
     pub const fn new(operations: u32, level: u32) -> Result<Self, BaselineError> {
         if operations == 0 || operations > MOST {
@@ -52,9 +55,8 @@ impl RandAugment {
 }
 
 impl Default for RandAugment {
-    /// Two operations at level 9, torchvision's numbers.
     fn default() -> Self {
-        Self { operations: 2, level: 9, torchvision: false }
+        Self::USUAL
     }
 }
 

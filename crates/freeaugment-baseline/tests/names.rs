@@ -1,13 +1,16 @@
 //! Baselines by name.
 
-use freeaugment_baseline::{Baseline, BaselineError, Crop, Order, RandAugment};
+use freeaugment_base::random::{Purpose, Stream};
+use freeaugment_baseline::{Augmentation, Baseline, BaselineError, Crop, Moment, Order, RandAugment};
 
 #[test]
 fn every_name_gives_its_baseline_and_every_baseline_its_name() {
     for (name, expected) in Baseline::NAMES.into_iter().zip(Baseline::all()) {
         let baseline: Baseline = name.parse().expect("a name that is listed");
         assert_eq!(baseline, expected);
+        assert_eq!(baseline.family(), name);
         assert!(baseline.name().starts_with(name));
+        assert_eq!(baseline.name() == name, !baseline.takes_numbers(), "{name}");
         assert_eq!(baseline.name().parse(), Ok(baseline));
         assert_eq!(baseline.to_string(), baseline.name());
         assert!(baseline.description().len() < 100, "{}", baseline.description());
@@ -17,16 +20,26 @@ fn every_name_gives_its_baseline_and_every_baseline_its_name() {
 
 #[test]
 fn rand_takes_two_numbers() {
-    let rand = |operations, level| RandAugment::new(operations, level).map(Baseline::Rand);
-    assert_eq!("rand".parse(), rand(2, 9));
-    assert_eq!("rand:1:30".parse(), rand(1, 30));
-    assert_eq!("rand:14:0".parse(), rand(14, 0));
-    let torchvision = RandAugment::new(3, 7).map(|rand| Baseline::Rand(rand.torchvision()));
-    assert_eq!("torchvision-rand:3:7".parse(), torchvision);
-    assert_eq!(
-        "torchvision-rand:3:7".parse::<Baseline>().map(|b| b.name()).as_deref(),
-        Ok("torchvision-rand:3:7")
-    );
+    let parsed = |name: &str| name.parse::<Baseline>().expect("sound numbers");
+    assert_eq!(parsed("rand"), parsed("rand:2:9"));
+    assert_ne!(parsed("rand"), parsed("rand:2:10"));
+    for name in ["rand:1:30", "rand:14:0", "torchvision-rand:3:7"] {
+        assert_eq!((parsed(name).name(), parsed(name).to_string()), (name.into(), name.into()));
+    }
+    // The numbers and the space reach what is drawn.
+    for (name, rand) in [
+        ("rand:3:7", RandAugment::new(3, 7)),
+        ("torchvision-rand:3:7", RandAugment::new(3, 7).map(RandAugment::torchvision)),
+    ] {
+        let rand = rand.expect("sound numbers");
+        let moment = Moment { height: 32, width: 32, progress: 0.0 };
+        for index in 0..50 {
+            let mut streams = [(); 2].map(|()| Stream::new(3, Purpose::named("test/names"), 0, index));
+            let [own, other] = &mut streams;
+            let augmentation = parsed(name).augmentation().expect("it has operations");
+            assert_eq!(augmentation.actions(own, moment), rand.actions(other, moment), "{name}");
+        }
+    }
 }
 
 #[test]
@@ -44,7 +57,7 @@ fn what_is_wrong_is_said() {
         ("rand:2:", "`rand:2:`: write"),
         ("rand:2:9:1", "`rand:2:9:1`: write"),
         ("rand:-1:9", "`rand:-1:9`: write"),
-        ("torchvision-rand:2:99999999999", "write"),
+        ("torchvision-rand:2:99999999999", "as in `torchvision-rand:2:9`"),
         ("trivial:3", "`trivial:3`: this baseline takes no numbers"),
     ] {
         let error = name.parse::<Baseline>().expect_err(name).to_string();
@@ -66,7 +79,7 @@ fn recipes_say_what_the_pipeline_does_and_when() {
         assert_eq!(recipe(name).order, Order::After, "{name}");
     }
     for baseline in Baseline::all() {
-        let plain = matches!(baseline, Baseline::None | Baseline::Standard);
+        let plain = ["none", "standard"].contains(&baseline.family());
         assert_eq!(baseline.augmentation().is_none(), plain, "{baseline}");
     }
 }
