@@ -7,15 +7,23 @@
 //!
 //! ```
 //! use freeaugment_base::random::{Purpose, Stream};
-//! use freeaugment_baseline::{Augmentation, Moment, TrivialAugment};
+//! use freeaugment_baseline::{Baseline, Moment};
 //! use freeaugment_data::Picture;
 //!
-//! let mut picture = Picture { height: 32, width: 32, channels: 3, pixels: vec![100; 32 * 32 * 3] };
-//! let moment = Moment { height: picture.height, width: picture.width, progress: 0.0 };
-//! let mut stream = Stream::new(7, Purpose::named("example"), 0, 42);
-//! for action in TrivialAugment::wide().actions(&mut stream, moment) {
+//! let baseline: Baseline = "rand:2:9".parse()?;
+//! let augmentation = baseline.augmentation().expect("RandAugment has operations");
+//!
+//! let original = Picture { height: 32, width: 32, channels: 3, pixels: (0..=255).cycle().take(32 * 32 * 3).collect() };
+//! let mut picture = original.clone();
+//! let moment = Moment { height: 32, width: 32, progress: 0.0 };
+//! // All randomness comes from a stream that is keyed by seed, purpose, epoch and index.
+//! let actions = augmentation.actions(&mut Stream::new(7, Purpose::named("example"), 0, 42), moment);
+//! assert_eq!(actions.len(), 2);
+//! for action in actions {
 //!     action.apply(&mut picture);
 //! }
+//! assert_eq!(picture.shape(), original.shape());
+//! # Ok::<(), freeaugment_baseline::BaselineError>(())
 //! ```
 
 mod action;
@@ -41,6 +49,7 @@ pub use error::BaselineError;
 pub use operation::Operation;
 pub use published::{
     Error as PublishedError, Kind, Problem as PublishedProblem, Published, Source, UnknownKind, import,
+    import_bytes,
 };
 pub use rand_augment::RandAugment;
 pub use recipe::{Crop, Order, Recipe};

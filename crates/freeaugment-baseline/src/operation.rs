@@ -2,6 +2,7 @@
 
 /// An operation. The unit of its value is said with it; where none is said, the value is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Operation {
     /// Nothing.
     Identity,

@@ -35,6 +35,7 @@ pub trait Source: fmt::Debug + Send + Sync {
 
 /// The kind of data that was recognised.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum DataKind {
     /// The built-in drawings.
     Synthetic,

@@ -14,6 +14,7 @@ type SubPolicy = [(Operation, f64, u8); 2];
 
 /// Where a policy was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum AutoAugmentTable {
     /// On a part of CIFAR-10; the paper uses it for CIFAR-100 as well.
     Cifar10,

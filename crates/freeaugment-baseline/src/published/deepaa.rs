@@ -1,8 +1,6 @@
 //! Deep AutoAugment: each layer is a categorical over pairs of an operation and a level.
 
-use std::path::Path;
-
-use freeaugment_data::python::{Array, Elements, read_npz};
+use freeaugment_data::python::{Array, Elements, parse_npz};
 use serde::{Deserialize, Serialize};
 
 use super::draw::Draw;
@@ -22,12 +20,8 @@ pub(super) struct DeepAa {
 pub(super) struct Choice(pub(super) Name, pub(super) f64);
 
 impl DeepAa {
-    pub(super) fn from_file(path: &Path) -> Result<Self, String> {
-        let arrays = read_npz(path).map_err(|error| {
-            // The path is said by whoever asked.
-            let text = error.to_string();
-            text.trim_start_matches(&path.display().to_string()).trim_start_matches([':', ' ']).to_owned()
-        })?;
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+        let arrays = parse_npz(bytes)?;
         let array = |name: &str| {
             let found = arrays.iter().find(|(own, _)| own == name).map(|(_, array)| array);
             found.ok_or_else(|| format!("the array `{name}` is missing"))

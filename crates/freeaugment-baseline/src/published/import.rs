@@ -1,6 +1,6 @@
 //! From a file of another search to a [`Published`] policy.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 
@@ -32,58 +32,71 @@ const CUTOUT: &str = "the authors' cutout is smaller at the border, here it is m
 /// The schedules of Population Based Augmentation have no names: there it is the number of epochs of the search, by
 /// default 160 where the file's name has `svhn` in it and 200 otherwise, as in the authors' code.
 pub fn import(kind: Kind, path: &Path, name: Option<&str>) -> Result<Published, Error> {
-    read(kind, path, name).map_err(|problem| problem.at(path))
+    let file = path.file_name().unwrap_or_default().to_string_lossy();
+    let bytes = load(kind, path).map_err(|problem| problem.at(path))?;
+    read(kind, &file, &bytes, name).map_err(|problem| problem.at(path))
+}
+
+/// As [`import`], from the bytes of a file of this name.
+pub fn import_bytes(kind: Kind, file: &str, bytes: &[u8], name: Option<&str>) -> Result<Published, Error> {
+    check_size(kind, bytes)?;
+    Ok(read(kind, file, bytes, name)?)
 }
 
 /// A policy with its own name, and what has to be said about it.
 type Found = (String, Scheme, Vec<String>);
 
-fn read(kind: Kind, path: &Path, name: Option<&str>) -> Result<Published, Problem> {
-    let bytes = fs::metadata(path).map_err(Problem::Read)?.len();
-    let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    let (own, scheme, notes) = match kind {
-        Kind::Slack | Kind::DeepAa => read_archive(kind, path, bytes, name, stem)?,
-        Kind::Pba => read_pba(path, &file, name, stem)?,
-        Kind::Dada | Kind::FastAutoAugment | Kind::Dra => read_python(kind, path, name)?,
-    };
-    Ok(Published { name: format!("{kind} {own}"), source: Source { kind, file, bytes }, notes, scheme })
+/// The most bytes that a file of a kind may have.
+fn most(kind: Kind) -> u64 {
+    match kind {
+        Kind::Slack | Kind::DeepAa => MOST_ARCHIVE,
+        Kind::Dada | Kind::FastAutoAugment | Kind::Dra | Kind::Pba => MOST_TEXT,
+    }
 }
 
-fn read_text(kind: Kind, path: &Path) -> Result<String, Problem> {
+fn load(kind: Kind, path: &Path) -> Result<Vec<u8>, Problem> {
     let mut bytes = Vec::new();
     File::open(path)
-        .and_then(|file| file.take(MOST_TEXT + 1).read_to_end(&mut bytes))
+        .and_then(|file| file.take(most(kind) + 1).read_to_end(&mut bytes))
         .map_err(Problem::Read)?;
-    if bytes.len() as u64 > MOST_TEXT {
-        return Err(Problem::TooLarge { most: MOST_TEXT });
-    }
-    String::from_utf8(bytes).map_err(|_| Problem::Content { kind, reason: "it is not text".to_owned() })
+    check_size(kind, &bytes)?;
+    Ok(bytes)
 }
 
-fn read_archive(
-    kind: Kind,
-    path: &Path,
-    bytes: u64,
-    name: Option<&str>,
-    stem: String,
-) -> Result<Found, Problem> {
+fn check_size(kind: Kind, bytes: &[u8]) -> Result<(), Problem> {
+    let most = most(kind);
+    if bytes.len() as u64 > most { Err(Problem::TooLarge { most }) } else { Ok(()) }
+}
+
+fn read(kind: Kind, file: &str, bytes: &[u8], name: Option<&str>) -> Result<Published, Problem> {
+    let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let (own, scheme, notes) = match kind {
+        Kind::Slack | Kind::DeepAa => read_archive(kind, bytes, name, stem)?,
+        Kind::Pba => read_pba(text(kind, bytes)?, file, name, stem)?,
+        Kind::Dada | Kind::FastAutoAugment | Kind::Dra => read_python(kind, text(kind, bytes)?, name)?,
+    };
+    let source = Source { kind, file: file.to_owned(), bytes: bytes.len() as u64 };
+    Ok(Published { name: format!("{kind} {own}"), source, notes, scheme })
+}
+
+fn text(kind: Kind, bytes: &[u8]) -> Result<&str, Problem> {
+    std::str::from_utf8(bytes).map_err(|_| Problem::Content { kind, reason: "it is not text".to_owned() })
+}
+
+fn read_archive(kind: Kind, bytes: &[u8], name: Option<&str>, stem: String) -> Result<Found, Problem> {
     if let Some(name) = name {
         return Err(Problem::NothingToChoose { name: name.to_owned() });
     }
-    if bytes > MOST_ARCHIVE {
-        return Err(Problem::TooLarge { most: MOST_ARCHIVE });
-    }
     let content = |reason| Problem::Content { kind, reason };
     if kind == Kind::Slack {
-        let slack = Slack::from_file(path).map_err(content)?;
+        let slack = Slack::from_bytes(bytes).map_err(content)?;
         let mut notes = vec!["the authors' cutout is black, here it is grey".to_owned()];
         let rows = slack.logits.iter().map(|row| Slack::probabilities(row));
         let rows: Vec<_> = rows.collect();
         notes.extend(missing(slack.operations.iter().copied(), &rows));
         return Ok((stem, Scheme::Slack(slack), notes));
     }
-    let deepaa = DeepAa::from_file(path).map_err(content)?;
+    let deepaa = DeepAa::from_bytes(bytes).map_err(content)?;
     let mut notes =
         vec!["the authors' crop pads with grey, here it pads with black".to_owned(), CUTOUT.to_owned()];
     let rows: Vec<Vec<f64>> =
@@ -104,7 +117,7 @@ fn missing(names: impl Iterator<Item = Name>, rows: &[Vec<f64>]) -> Option<Strin
     })
 }
 
-fn read_pba(path: &Path, file: &str, name: Option<&str>, stem: String) -> Result<Found, Problem> {
+fn read_pba(text: &str, file: &str, name: Option<&str>, stem: String) -> Result<Found, Problem> {
     let content = |reason| Problem::Content { kind: Kind::Pba, reason };
     let given = name.map(|name| match name.parse::<u32>() {
         Ok(epochs) if epochs > 0 => Ok(f64::from(epochs)),
@@ -114,7 +127,7 @@ fn read_pba(path: &Path, file: &str, name: Option<&str>, stem: String) -> Result
     });
     let guess = if file.to_lowercase().contains("svhn") { PBA_EPOCHS_SVHN } else { PBA_EPOCHS };
     let epochs = given.transpose()?.unwrap_or(guess);
-    let schedule = Schedule::from_text(&read_text(Kind::Pba, path)?, epochs).map_err(content)?;
+    let schedule = Schedule::from_text(text, epochs).map_err(content)?;
     let notes = vec![
         format!("the search is taken to have had {epochs} epochs"),
         "where an image is moved away the authors put the mean colour, here it is black".to_owned(),
@@ -123,9 +136,9 @@ fn read_pba(path: &Path, file: &str, name: Option<&str>, stem: String) -> Result
     Ok((stem, Scheme::Pba(schedule), notes))
 }
 
-fn read_python(kind: Kind, path: &Path, name: Option<&str>) -> Result<Found, Problem> {
+fn read_python(kind: Kind, text: &str, name: Option<&str>) -> Result<Found, Problem> {
     let content = |reason| Problem::Content { kind, reason };
-    let assignments = python::read(&read_text(kind, path)?).map_err(content)?;
+    let assignments = python::read(text).map_err(content)?;
     if kind == Kind::Dra {
         let (policies, mut notes) = Dra::all_of(&assignments).map_err(content)?;
         notes.push("the authors' cutout is black, here it is grey".to_owned());

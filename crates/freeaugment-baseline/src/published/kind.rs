@@ -9,6 +9,7 @@ use thiserror::Error;
 /// The searches whose published files can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Kind {
     /// SLACK: a checkpoint of PyTorch (`*.ckpt`).
     Slack,

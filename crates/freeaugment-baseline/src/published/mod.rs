@@ -24,7 +24,7 @@ mod subpolicy;
 mod torch;
 
 pub use error::{Error, Problem};
-pub use import::import;
+pub use import::{import, import_bytes};
 pub use kind::{Kind, UnknownKind};
 
 use std::fs;

@@ -1,7 +1,5 @@
 //! SLACK: three layers, each a categorical over operations; magnitudes are uniform up to a learned bound, smoothed.
 
-use std::path::Path;
-
 use serde::{Deserialize, Serialize};
 
 use super::draw::Draw;
@@ -69,8 +67,8 @@ fn operations(count: usize) -> Result<Vec<Name>, String> {
 
 impl Slack {
     /// `pi` and `mu` by their names, or else the first two tensors of the file.
-    pub(super) fn from_file(path: &Path) -> Result<Self, String> {
-        let mut checkpoint = Checkpoint::open(path)?;
+    pub(super) fn from_bytes(bytes: &[u8]) -> Result<Self, String> {
+        let mut checkpoint = Checkpoint::open(bytes)?;
         let (logits, bounds) = match checkpoint.tensors(["pi", "mu"]) {
             Ok([pi, mu]) => (pi, mu.concat()),
             Err(reason) => {

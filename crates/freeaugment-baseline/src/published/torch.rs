@@ -1,8 +1,6 @@
 //! Checkpoints of PyTorch: zip archives with a pickle that describes tensors and the raw numbers of each.
 
-use std::fs::File;
-use std::io::{BufReader, Read};
-use std::path::Path;
+use std::io::{Cursor, Read};
 
 use freeaugment_data::python::{Value, parse_pickle};
 use zip::ZipArchive;
@@ -16,16 +14,15 @@ const MOST_BYTES: u64 = 1 << 20;
 const LONGEST: usize = 1000;
 
 /// An opened checkpoint.
-pub(super) struct Checkpoint {
-    archive: ZipArchive<BufReader<File>>,
+pub(super) struct Checkpoint<'a> {
+    archive: ZipArchive<Cursor<&'a [u8]>>,
     /// The folder that everything is in, with its slash.
     folder: String,
 }
 
-impl Checkpoint {
-    pub(super) fn open(path: &Path) -> Result<Self, String> {
-        let file = File::open(path).map_err(|error| format!("it cannot be opened: {error}"))?;
-        let archive = ZipArchive::new(BufReader::new(file))
+impl<'a> Checkpoint<'a> {
+    pub(super) fn open(bytes: &'a [u8]) -> Result<Self, String> {
+        let archive = ZipArchive::new(Cursor::new(bytes))
             .map_err(|error| format!("it is cut short or no zip archive: {error}"))?;
         let mut names = archive.file_names();
         let folder = names.find_map(|name| {

@@ -166,10 +166,19 @@ fn read_labels(part: &Part, folder: &Folder, images: usize) -> Result<Vec<u32>, 
     Ok(labels.into_iter().map(u32::from).collect())
 }
 
-/// The sizes and the bytes of a file of so many dimensions. Nothing is allocated on the word of the header alone.
 fn read<const DIMENSIONS: usize>(path: &Path) -> Result<([u32; DIMENSIONS], Vec<u8>), Error> {
+    let reader = packed::reader(path)?;
+    parse(path, reader, fs::metadata(path).map_err(Error::io(path))?.len())
+}
+
+/// The sizes and the bytes of a file of so many dimensions and so many bytes as it is stored. Nothing is allocated on the
+/// word of the header alone.
+pub(super) fn parse<const DIMENSIONS: usize>(
+    path: &Path,
+    mut reader: impl Read,
+    stored: u64,
+) -> Result<([u32; DIMENSIONS], Vec<u8>), Error> {
     let bad = |reason: String| Error::bad_file(path, reason);
-    let mut reader = packed::reader(path)?;
     let header_length = 4 + 4 * DIMENSIONS;
     let mut header = Vec::new();
     (&mut reader).take(header_length as u64).read_to_end(&mut header).map_err(packed::failed(path))?;
@@ -197,7 +206,7 @@ fn read<const DIMENSIONS: usize>(path: &Path) -> Result<([u32; DIMENSIONS], Vec<
         })?;
     let mut bytes = Vec::new();
     if !packed::is_packed(path) {
-        let found = fs::metadata(path).map_err(Error::io(path))?.len().saturating_sub(header_length as u64);
+        let found = stored.saturating_sub(header_length as u64);
         if found != expected {
             return Err(bad(wrong_length(found, expected)));
         }
@@ -209,6 +218,19 @@ fn read<const DIMENSIONS: usize>(path: &Path) -> Result<([u32; DIMENSIONS], Vec<
         return Err(bad(wrong_length(bytes.len() as u64, expected)));
     }
     Ok((sizes, bytes))
+}
+
+/// Reads bytes as files of images and of labels, raw and packed.
+pub(super) fn fuzz(bytes: &[u8]) {
+    for path in ["train-images-idx3-ubyte", "train-images-idx3-ubyte.gz"].map(Path::new) {
+        let stored = bytes.len() as u64;
+        if let Ok((sizes, pixels)) = parse::<3>(path, packed::unpacked(path, bytes), stored) {
+            assert_eq!(sizes.iter().map(|&size| size as usize).product::<usize>(), pixels.len());
+        }
+        if let Ok(([count], labels)) = parse::<1>(path, packed::unpacked(path, bytes), stored) {
+            assert_eq!(count as usize, labels.len());
+        }
+    }
 }
 
 fn wrong_length(found: u64, expected: u64) -> String {

@@ -4,6 +4,7 @@ mod cifar;
 mod decode;
 mod domainnet;
 mod folder;
+pub mod fuzzing;
 mod idx;
 mod image_files;
 mod listing;

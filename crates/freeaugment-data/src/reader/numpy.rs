@@ -14,6 +14,7 @@ pub struct Array {
 
 /// Values of the kinds that data sets use.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Elements {
     /// Unsigned bytes.
     Bytes(Vec<u8>),
@@ -149,8 +150,8 @@ impl Array {
         }
     }
 
-    /// From the contents of a `.npy` file.
-    pub(super) fn from_npy(bytes: &[u8]) -> Result<Self, String> {
+    /// From the contents of a `.npy` file; the error says what is wrong.
+    pub fn from_npy(bytes: &[u8]) -> Result<Self, String> {
         let cut = || "the .npy data is cut short".to_owned();
         let rest = bytes.strip_prefix(b"\x93NUMPY").ok_or("it does not begin as .npy data does")?;
         let (&[version, _], rest) = rest.split_first_chunk().ok_or_else(cut)?;

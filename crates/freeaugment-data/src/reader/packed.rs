@@ -1,7 +1,7 @@
 //! Files that may be packed with gzip.
 
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
@@ -11,7 +11,12 @@ use crate::error::Error;
 /// A file being read, unpacked on the way if its name ends in `.gz`.
 pub(super) fn reader(path: &Path) -> Result<Box<dyn Read>, Error> {
     let file = File::open(path).map_err(Error::io(path))?;
-    Ok(if is_packed(path) { Box::new(MultiGzDecoder::new(BufReader::new(file))) } else { Box::new(file) })
+    Ok(unpacked(path, BufReader::new(file)))
+}
+
+/// The contents of the file of this name, unpacked on the way if it ends in `.gz`.
+pub(super) fn unpacked<'a>(path: &Path, file: impl BufRead + 'a) -> Box<dyn Read + 'a> {
+    if is_packed(path) { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) }
 }
 
 pub(super) fn is_packed(path: &Path) -> bool {

@@ -1,14 +1,12 @@
 //! The binary form: records of one or two bytes of labels and 3,072 of pixels.
 
-use std::fs;
 use std::path::Path;
 
 use super::{Batch, LAYOUT};
 use crate::error::Error;
 
-/// Reads a batch. The last byte of the labels is ours: CIFAR-100 has the coarse class before it.
-pub(super) fn read(path: &Path, label_bytes: usize) -> Result<Batch, Error> {
-    let bytes = fs::read(path).map_err(Error::io(path))?;
+/// The batch in a file's bytes. The last byte of the labels is ours: CIFAR-100 has the coarse class before it.
+pub(super) fn parse(path: &Path, bytes: &[u8], label_bytes: usize) -> Result<Batch, Error> {
     let length = label_bytes + LAYOUT.len();
     if bytes.is_empty() || !bytes.len().is_multiple_of(length) {
         let reason = format!(
@@ -27,8 +25,7 @@ pub(super) fn read(path: &Path, label_bytes: usize) -> Result<Batch, Error> {
 }
 
 /// Class names, one a line.
-pub(super) fn read_names(path: &Path) -> Result<Vec<String>, Error> {
-    let text = fs::read(path).map_err(Error::io(path))?;
-    let lines = String::from_utf8_lossy(&text);
-    Ok(lines.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect())
+pub(super) fn parse_names(bytes: &[u8]) -> Vec<String> {
+    let lines = String::from_utf8_lossy(bytes);
+    lines.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }

@@ -4,6 +4,7 @@ mod binary;
 mod names;
 mod python;
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +14,8 @@ use crate::dataset::{DataKind, Dataset, Splits};
 use crate::error::Error;
 
 const LAYOUT: Layout = Layout { height: 32, width: 32, channels: 3 };
+/// Far more than any file has (30 MB, 150 MB).
+const MOST_BYTES: u64 = 1 << 30;
 
 /// The folders that the distributed archives unpack to; of the two forms of the same data, the first is read.
 const FOLDERS: [[&str; 2]; 2] =
@@ -54,6 +57,8 @@ enum Form {
 }
 
 impl Form {
+    const ALL: [Self; 4] = [Self::Binary10, Self::Python10, Self::Binary100, Self::Python100];
+
     fn title(self) -> &'static str {
         match self {
             Self::Binary10 => "CIFAR-10 (binary)",
@@ -95,12 +100,12 @@ impl Form {
         }
     }
 
-    fn read(self, path: &Path) -> Result<Batch, Error> {
+    fn parse(self, path: &Path, bytes: &[u8]) -> Result<Batch, Error> {
         match self {
-            Self::Binary10 => binary::read(path, 1),
-            Self::Binary100 => binary::read(path, 2),
-            Self::Python10 => python::read(path, "labels"),
-            Self::Python100 => python::read(path, "fine_labels"),
+            Self::Binary10 => binary::parse(path, bytes, 1),
+            Self::Binary100 => binary::parse(path, bytes, 2),
+            Self::Python10 => python::parse(path, bytes, "labels"),
+            Self::Python100 => python::parse(path, bytes, "fine_labels"),
         }
     }
 
@@ -112,10 +117,14 @@ impl Form {
             };
             return Ok(published.iter().map(|&name| name.to_owned()).collect());
         };
+        self.parse_names(path, &load(path)?)
+    }
+
+    fn parse_names(self, path: &Path, bytes: &[u8]) -> Result<Vec<String>, Error> {
         let names = match self {
-            Self::Binary10 | Self::Binary100 => binary::read_names(path)?,
-            Self::Python10 => python::read_names(path, "label_names")?,
-            Self::Python100 => python::read_names(path, "fine_label_names")?,
+            Self::Binary10 | Self::Binary100 => binary::parse_names(bytes),
+            Self::Python10 => python::parse_names(path, bytes, "label_names")?,
+            Self::Python100 => python::parse_names(path, bytes, "fine_label_names")?,
         };
         if names.is_empty() { Err(Error::bad_file(path, "holds no names of classes")) } else { Ok(names) }
     }
@@ -132,9 +141,8 @@ struct Files {
 
 impl Files {
     fn find(folder: &Folder) -> Option<Self> {
-        let forms = [Form::Binary10, Form::Python10, Form::Binary100, Form::Python100];
         let (form, train) =
-            forms.iter().map(|&form| (form, form.train(folder))).find(|(_, train)| !train.is_empty())?;
+            Form::ALL.iter().map(|&form| (form, form.train(folder))).find(|(_, train)| !train.is_empty())?;
         let file = |name| folder.file(name).map(Path::to_owned);
         Some(Self { form, train, test: file(form.test()), names: file(form.names()) })
     }
@@ -144,7 +152,7 @@ impl Files {
         let (mut records, mut labels) = (Records::new(LAYOUT), Vec::new());
         let mut add = |path: &Path| {
             let first = records.count();
-            let batch = self.form.read(path)?;
+            let batch = self.form.parse(path, &load(path)?)?;
             for (at, label) in batch.labels.into_iter().enumerate() {
                 labels.push(checked_label(path, at, label, classes.len())?);
             }
@@ -168,6 +176,28 @@ impl Files {
             notes: Vec::new(),
             source: Arc::new(records),
         })
+    }
+}
+
+fn load(path: &Path) -> Result<Vec<u8>, Error> {
+    let length = fs::metadata(path).map_err(Error::io(path))?.len();
+    if length > MOST_BYTES {
+        return Err(Error::bad_file(path, format!("has {length} bytes, at most {MOST_BYTES} are allowed")));
+    }
+    fs::read(path).map_err(Error::io(path))
+}
+
+/// Reads bytes as every file that CIFAR has.
+pub(super) fn fuzz(bytes: &[u8]) {
+    let path = Path::new("data_batch_1");
+    for form in Form::ALL {
+        let classes = form.parse_names(path, bytes).map_or(10, |names| names.len());
+        if let Ok(batch) = form.parse(path, bytes) {
+            assert_eq!(batch.pixels.len(), batch.labels.len() * LAYOUT.len());
+            for (at, &label) in batch.labels.iter().enumerate() {
+                let _ = checked_label(path, at, label, classes);
+            }
+        }
     }
 }
 

@@ -1,7 +1,6 @@
 //! The python form: a pickled dictionary with an array of pixels and a list of labels.
 
 use std::borrow::Cow;
-use std::fs;
 use std::path::Path;
 
 use super::{Batch, LAYOUT};
@@ -9,14 +8,10 @@ use crate::error::Error;
 use crate::reader::numpy::{self, Array, Elements};
 use crate::reader::pickle::{self, Value};
 
-/// Far more than any batch has (30 MB, 150 MB).
-const MOST_BYTES: u64 = 1 << 30;
-
-/// Reads a batch, with its labels under this key.
-pub(super) fn read(path: &Path, labels: &str) -> Result<Batch, Error> {
-    let bytes = load(path)?;
+/// The batch in a file's bytes, with its labels under this key.
+pub(super) fn parse(path: &Path, bytes: &[u8], labels: &str) -> Result<Batch, Error> {
     let bad = |reason: String| Error::bad_file(path, reason);
-    let batch = pickle::parse(&bytes).map_err(bad)?;
+    let batch = pickle::parse(bytes).map_err(bad)?;
     let array = Array::from_pickle(entry(path, &batch, "data")?)
         .map_err(|reason| bad(format!("`data`: {reason}")))?;
     let labels = numpy::integers(entry(path, &batch, labels)?)
@@ -36,21 +31,12 @@ pub(super) fn read(path: &Path, labels: &str) -> Result<Batch, Error> {
 }
 
 /// Class names, a list under this key.
-pub(super) fn read_names(path: &Path, key: &str) -> Result<Vec<String>, Error> {
-    let bytes = load(path)?;
-    let meta = pickle::parse(&bytes).map_err(|reason| Error::bad_file(path, reason))?;
+pub(super) fn parse_names(path: &Path, bytes: &[u8], key: &str) -> Result<Vec<String>, Error> {
+    let meta = pickle::parse(bytes).map_err(|reason| Error::bad_file(path, reason))?;
     let names = entry(path, &meta, key)?.items();
     names
         .and_then(|names| names.iter().map(|name| name.text().map(Cow::into_owned)).collect())
         .ok_or_else(|| Error::bad_file(path, format!("`{key}` is no list of names")))
-}
-
-fn load(path: &Path) -> Result<Vec<u8>, Error> {
-    let length = fs::metadata(path).map_err(Error::io(path))?.len();
-    if length > MOST_BYTES {
-        return Err(Error::bad_file(path, format!("has {length} bytes, at most {MOST_BYTES} are allowed")));
-    }
-    fs::read(path).map_err(Error::io(path))
 }
 
 fn entry<'v, 'a>(path: &Path, dictionary: &'v Value<'a>, key: &str) -> Result<&'v Value<'a>, Error> {

@@ -88,6 +88,11 @@ impl List {
             return Err(Error::bad_file(&self.path, reason));
         }
         let bytes = fs::read(&self.path).map_err(Error::io(&self.path))?;
+        self.locate(self.parse(&bytes)?, |entry| vec![entry.file.clone()])
+    }
+
+    /// The entries of a text, as they are written there.
+    pub(super) fn parse(&self, bytes: &[u8]) -> Result<Vec<Entry>, Error> {
         let mut entries = Vec::new();
         for (line, place) in bytes.split(|&byte| byte == b'\n').zip(1..) {
             if line.trim_ascii().is_empty() {
@@ -107,7 +112,7 @@ impl List {
             let class = class.to_string_lossy().into_owned();
             entries.push(Entry { file: PathBuf::from(path), class, number: Some(number), place });
         }
-        self.locate(entries, |entry| vec![entry.file.clone()])
+        Ok(entries)
     }
 
     fn read_packed(&self) -> Result<Vec<Entry>, Error> {

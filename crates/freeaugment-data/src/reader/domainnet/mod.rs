@@ -76,6 +76,21 @@ fn open_lists(folder: &Folder, mut lists: Vec<List>) -> Result<Dataset, Error> {
     })
 }
 
+/// Reads bytes as a list, as the first and as the second one.
+pub(super) fn fuzz(bytes: &[u8]) {
+    let path = Path::new("photo_train.txt");
+    let lists = || List::of(path).and_then(|list| Some((list.parse(bytes).ok()?, list)));
+    let read: Vec<_> =
+        [lists(), lists()].into_iter().flatten().map(|(entries, list)| (list, entries)).collect();
+    if let Ok(classes) = Classes::of(Path::new("."), &read) {
+        for (list, entries) in &read {
+            for entry in entries {
+                assert!(classes.label(list, entry).is_ok(), "every class of a list for training is known");
+            }
+        }
+    }
+}
+
 /// The classes of the training lists, in the order of their numbers, or of their names where they have none.
 struct Classes {
     /// Number in the lists, name, and our label.

@@ -12,10 +12,14 @@ const LONGEST: u64 = 16 << 20;
 
 /// Where the lines that are not blank begin, and where the last ends.
 pub(super) fn places(path: &Path) -> Result<Vec<u64>, Error> {
-    let mut reader = BufReader::with_capacity(1 << 16, File::open(path).map_err(Error::io(path))?);
+    let file = File::open(path).map_err(Error::io(path))?;
+    places_in(BufReader::with_capacity(1 << 16, file)).map_err(Error::io(path))
+}
+
+pub(super) fn places_in(mut reader: impl BufRead) -> std::io::Result<Vec<u64>> {
     let (mut places, mut at, mut blank) = (Vec::new(), 0, true);
     loop {
-        let bytes = reader.fill_buf().map_err(Error::io(path))?;
+        let bytes = reader.fill_buf()?;
         let length = bytes.len();
         if length == 0 {
             break;
@@ -53,8 +57,12 @@ pub(super) fn read(path: &Path, start: u64, end: u64) -> Result<Vec<u8>, String>
 }
 
 /// Gives every line that is not blank to `take`.
-pub(super) fn each(path: &Path, take: &mut dyn FnMut(&[u8]) -> Result<(), Error>) -> Result<(), Error> {
-    let mut reader = BufReader::new(packed::reader(path)?);
+pub(super) fn each(
+    path: &Path,
+    reader: impl Read,
+    take: &mut dyn FnMut(&[u8]) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut reader = BufReader::new(reader);
     let mut line = Vec::new();
     loop {
         line.clear();

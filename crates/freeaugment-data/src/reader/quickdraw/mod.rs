@@ -5,6 +5,7 @@ mod lines;
 mod raster;
 
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -78,8 +79,11 @@ enum Held {
 
 impl ClassFile {
     fn open(path: &Path, held: &AtomicUsize) -> Result<Self, Error> {
-        let drawings =
-            if packed::is_packed(path) { hold(path, held)? } else { Held::Places(lines::places(path)?) };
+        let drawings = if packed::is_packed(path) {
+            hold(path, packed::reader(path)?, held)?
+        } else {
+            Held::Places(lines::places(path)?)
+        };
         let file = Self { path: path.to_owned(), drawings };
         if file.count() == 0 {
             return Err(Error::bad_file(path, "holds no drawings"));
@@ -116,9 +120,9 @@ impl ClassFile {
 }
 
 /// Draws all lines of a packed file, which cannot be read from the middle.
-fn hold(path: &Path, held: &AtomicUsize) -> Result<Held, Error> {
+fn hold(path: &Path, reader: impl Read, held: &AtomicUsize) -> Result<Held, Error> {
     let (mut pixels, mut bad) = (Vec::new(), BTreeMap::new());
-    lines::each(path, &mut |line| {
+    lines::each(path, reader, &mut |line| {
         if held.fetch_add(1, Ordering::Relaxed) >= MOST_HELD {
             let reason = format!("packed files may hold {MOST_HELD} drawings together: unpack them first");
             return Err(Error::bad_file(path, reason));
@@ -131,6 +135,23 @@ fn hold(path: &Path, held: &AtomicUsize) -> Result<Held, Error> {
         Ok(())
     })?;
     Ok(Held::Pixels { pixels, bad })
+}
+
+/// Reads bytes as a file of drawings, from places and line by line; both find the same.
+pub(super) fn fuzz(bytes: &[u8]) {
+    let Ok(places) = lines::places_in(bytes) else { return };
+    let drawn = places.windows(2).map(|ends| drawing::pixels(&bytes[ends[0] as usize..ends[1] as usize]));
+    let drawn: Vec<_> = drawn.collect();
+    let held = hold(Path::new("a.ndjson"), bytes, &AtomicUsize::new(0));
+    let Ok(Held::Pixels { pixels, bad }) = held else { panic!("memory can be read, and holds few drawings") };
+    assert_eq!(pixels.len(), drawn.len() * SIDE * SIDE);
+    for (at, (drawing, pixels)) in drawn.iter().zip(pixels.chunks_exact(SIDE * SIDE)).enumerate() {
+        assert_eq!(drawing.is_err(), bad.contains_key(&at), "drawing {at}");
+        assert!(drawing.as_ref().is_err() || drawing.as_deref() == Ok(pixels), "drawing {at}");
+    }
+    // As a packed file, it is mostly none.
+    let path = Path::new("a.ndjson.gz");
+    let _ = hold(path, packed::unpacked(path, bytes), &AtomicUsize::new(0));
 }
 
 /// Drawings, in the order of their classes.
