@@ -7,7 +7,7 @@
 //! its own, always the same ones for the same seed. [`Synthetic`] draws a data set whose right policy is known.
 //!
 //! ```
-//! use freeaugment_data::{Kind, Scan, open};
+//! use freeaugment_data::{DataKind, Scan, open};
 //!
 //! // A folder of two classes, as anyone has them.
 //! let folder = tempfile::tempdir()?;
@@ -17,7 +17,7 @@
 //! }
 //!
 //! let dataset = open(folder.path())?;
-//! assert_eq!((dataset.kind, dataset.size), (Kind::Folder, Some((6, 8))));
+//! assert_eq!((dataset.kind, dataset.size), (DataKind::Folder, Some((6, 8))));
 //! assert_eq!(dataset.classes, ["cat", "dog"]);
 //! assert!(dataset.notes.is_empty(), "nothing about it is surprising");
 //!

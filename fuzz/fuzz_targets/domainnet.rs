@@ -1,0 +1,7 @@
+//! The reader of DomainNet's lists on arbitrary bytes.
+#![no_main]
+
+use freeaugment_data::fuzzing;
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| fuzzing::domainnet(bytes));
