@@ -22,7 +22,7 @@ use self::pair::Pair;
 use self::plain::{Moments, Norms, Plain, Running};
 use crate::loss::CrossEntropy;
 use crate::network::Network;
-use crate::parameter::{Layout, Parameters, Statistics, unbiased};
+use crate::parameter::{Layout, Statistics, Weights, unbiased};
 use crate::{Batch, Error, Evaluation, Hypergradient};
 
 pub(crate) use self::array::{Array, Place};
@@ -44,12 +44,12 @@ pub(crate) struct Record {
 }
 
 /// A network's parameters, cut out of the flat array in the layout's order.
-struct Weights {
+struct Tensors {
     layout: Arc<Layout>,
     tensors: Vec<Tensor<1>>,
 }
 
-impl Weights {
+impl Tensors {
     /// Constants.
     fn fixed(layout: &Arc<Layout>, array: &Array) -> Self {
         let cut =
@@ -116,7 +116,7 @@ impl Engine {
     pub(crate) fn gradient(
         &self,
         batch: Batch,
-        parameters: &Parameters,
+        parameters: &Weights,
         statistics: Option<&mut Statistics>,
         loss: CrossEntropy,
         keep: bool,
@@ -125,7 +125,7 @@ impl Engine {
         let array = parameters.on(&self.place)?;
         let (evaluation, moments, images, targets) = self.place.guard(|| {
             let (images, targets) = (self.images(batch), self.targets(batch.labels, loss));
-            let weights = Weights::learnable(layout, &array);
+            let weights = Tensors::learnable(layout, &array);
             let mut pass = Plain::new(&weights, Norms::Batch);
             let logits = self.flat(self.network.forward(&mut pass, &images));
             let moments = pass.into_moments();
@@ -137,7 +137,7 @@ impl Engine {
                     .unwrap_or_else(|| Tensor::zeros(leaf.dims(), self.place.device()))
             });
             let gradient = self.place.array(Tensor::cat(gradient.collect(), 0));
-            let gradient = Parameters::from_device(Arc::clone(layout), gradient);
+            let gradient = Weights::from_device(Arc::clone(layout), gradient);
             let loss = f64::from(download(loss.inner())?[0]);
             let logits = download(logits.inner())?;
             Ok((Evaluation { loss, logits, gradient }, moments, images, targets))
@@ -153,12 +153,12 @@ impl Engine {
     pub(crate) fn input_gradient(
         &self,
         batch: Batch,
-        parameters: &Parameters,
+        parameters: &Weights,
         loss: CrossEntropy,
     ) -> Result<(f64, Vec<f32>), Error> {
         let array = parameters.on(&self.place)?;
         self.place.guard(|| {
-            let weights = Weights::fixed(parameters.layout(), &array);
+            let weights = Tensors::fixed(parameters.layout(), &array);
             let images = self.images(batch).autodiff().require_grad();
             let mut pass = Plain::new(&weights, Norms::Batch);
             let logits = self.flat(self.network.forward(&mut pass, &images));
@@ -172,13 +172,13 @@ impl Engine {
     pub(crate) fn logits(
         &self,
         batch: Batch,
-        parameters: &Parameters,
+        parameters: &Weights,
         statistics: &Statistics,
     ) -> Result<Vec<f32>, Error> {
         let array = parameters.on(&self.place)?;
         let [mean, variance] = statistics.on(&self.place)?;
         self.place.guard(|| {
-            let weights = Weights::fixed(parameters.layout(), &array);
+            let weights = Tensors::fixed(parameters.layout(), &array);
             let running =
                 Running { layout: statistics.layout(), mean: mean.tensor(), variance: variance.tensor() };
             let mut pass = Plain::new(&weights, Norms::Running(running));
@@ -201,12 +201,12 @@ fn cross_entropy(logits: &Tensor<2>, targets: &Tensor<2>) -> Tensor<1> {
 }
 
 impl Record {
-    pub(crate) fn hypergradient(&self, direction: &Parameters) -> Result<Hypergradient, Error> {
+    pub(crate) fn hypergradient(&self, direction: &Weights) -> Result<Hypergradient, Error> {
         let Engine { network, place } = &self.engine;
         let direction = direction.on(place)?;
         place.guard(|| {
-            let weights = Weights::fixed(network.layout(), &self.weights);
-            let directions = Weights::fixed(network.layout(), &direction);
+            let weights = Tensors::fixed(network.layout(), &self.weights);
+            let directions = Tensors::fixed(network.layout(), &direction);
             let images = self.images.clone().autodiff().require_grad();
             let still = Tensor::zeros(images.dims(), place.device());
             let mut pass = Pair::new(&weights, &directions);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::device::{Device, Engine, EngineRecord};
 use crate::loss::CrossEntropy;
 use crate::network::Network;
-use crate::parameter::{Layout, Parameters, Statistics};
+use crate::parameter::{Layout, Statistics, Weights};
 use crate::{Error, storage};
 
 /// Images `[batch, channel, height, width]`, as the network takes them, and their labels.
@@ -31,14 +31,14 @@ pub struct Evaluation {
     /// The logits, `[batch, class]`.
     pub logits: Vec<f32>,
     /// The gradient of the loss to the weights.
-    pub gradient: Parameters,
+    pub gradient: Weights,
 }
 
 /// A network, its weights and running statistics, and the device that computes.
 #[derive(Debug)]
 pub struct Classifier {
     network: Network,
-    weights: Parameters,
+    weights: Weights,
     statistics: Statistics,
     loss: CrossEntropy,
     engine: Engine,
@@ -49,7 +49,7 @@ impl Classifier {
     pub fn new(network: Network, device: &Device, seed: u64) -> Self {
         let layout = network.layout();
         Self {
-            weights: Parameters::initial(Arc::clone(layout), seed),
+            weights: Weights::initial(Arc::clone(layout), seed),
             statistics: Statistics::initial(Arc::clone(layout)),
             loss: CrossEntropy::default(),
             engine: device.engine(network.clone()),
@@ -74,12 +74,12 @@ impl Classifier {
     }
 
     /// The weights.
-    pub fn weights(&self) -> &Parameters {
+    pub fn weights(&self) -> &Weights {
         &self.weights
     }
 
     /// The weights, to be changed.
-    pub fn weights_mut(&mut self) -> &mut Parameters {
+    pub fn weights_mut(&mut self) -> &mut Weights {
         &mut self.weights
     }
 
@@ -205,7 +205,7 @@ pub struct Record {
 impl Record {
     /// The inner product of the pass's weight gradient with `direction`, image by image, and its exact gradient to the
     /// images.
-    pub fn hypergradient(&self, direction: &Parameters) -> Result<Hypergradient, Error> {
+    pub fn hypergradient(&self, direction: &Weights) -> Result<Hypergradient, Error> {
         direction.check_layout(self.network.layout())?;
         self.engine.hypergradient(direction, &self.network)
     }

@@ -38,7 +38,7 @@ use self::forward::{Context, Norms, Trace};
 use self::graph::{Graph, Operation};
 use crate::loss::CrossEntropy;
 use crate::network::Network;
-use crate::parameter::{Parameters, Statistics};
+use crate::parameter::{Statistics, Weights};
 use crate::{Batch, Evaluation, Hypergradient};
 
 /// Into how many partial sums a weight gradient of `size` numbers is cut: enough for the cores of a desktop, and no
@@ -80,7 +80,7 @@ type Plan = ((usize, usize), Arc<Graph>);
 pub(crate) struct Record {
     graph: Arc<Graph>,
     pool: Arc<Pool>,
-    weights: Parameters,
+    weights: Weights,
     trace: Trace,
     adjoint: Adjoint,
 }
@@ -117,7 +117,7 @@ impl Engine {
     pub(crate) fn gradient(
         &self,
         batch: Batch,
-        weights: &Parameters,
+        weights: &Weights,
         statistics: Option<&mut Statistics>,
         loss: CrossEntropy,
         keep: bool,
@@ -129,7 +129,7 @@ impl Engine {
             update(&graph, &trace, statistics);
         }
         let (loss, logits, cotangent) = self.finish(&trace, &graph, batch, loss);
-        let mut gradient = Parameters::zeros(Arc::clone(weights.layout()));
+        let mut gradient = Weights::zeros(Arc::clone(weights.layout()));
         let wanted = Wanted { weights: true, input: false, keep };
         let adjoint = context.backward(&mut trace, Arc::new(cotangent), wanted, &mut gradient);
         let record = keep.then(|| Record {
@@ -146,14 +146,14 @@ impl Engine {
     pub(crate) fn input_gradient(
         &self,
         batch: Batch,
-        weights: &Parameters,
+        weights: &Weights,
         loss: CrossEntropy,
     ) -> (f64, Vec<f32>) {
         let graph = self.plan(batch.height, batch.width);
         let context = Context { graph: &graph, weights, pool: &self.pool };
         let mut trace = context.forward(self.import(batch), Norms::Batch);
         let (loss, _, cotangent) = self.finish(&trace, &graph, batch, loss);
-        let mut ignored = Parameters::zeros(Arc::clone(weights.layout()));
+        let mut ignored = Weights::zeros(Arc::clone(weights.layout()));
         let wanted = Wanted { weights: false, input: true, keep: false };
         let adjoint = context.backward(&mut trace, Arc::new(cotangent), wanted, &mut ignored);
         let gradient = adjoint.cotangents[0].as_ref().expect("the input's cotangent was wanted");
@@ -176,7 +176,7 @@ impl Engine {
     }
 
     /// Logits with running statistics.
-    pub(crate) fn logits(&self, batch: Batch, weights: &Parameters, statistics: &Statistics) -> Vec<f32> {
+    pub(crate) fn logits(&self, batch: Batch, weights: &Weights, statistics: &Statistics) -> Vec<f32> {
         let graph = self.plan(batch.height, batch.width);
         let context = Context { graph: &graph, weights, pool: &self.pool };
         let trace = context.forward(self.import(batch), Norms::Running(statistics));
@@ -195,7 +195,7 @@ fn update(graph: &Graph, trace: &Trace, statistics: &mut Statistics) {
 
 impl Record {
     /// ⟨∇loss, direction⟩ and its gradient to the images.
-    pub(crate) fn hypergradient(&self, direction: &Parameters, network: &Network) -> Hypergradient {
+    pub(crate) fn hypergradient(&self, direction: &Weights, network: &Network) -> Hypergradient {
         let context = Context { graph: &self.graph, weights: &self.weights, pool: &self.pool };
         let moved = context.tangent(&self.trace, direction);
         let last = self.graph.nodes.len() - 1;

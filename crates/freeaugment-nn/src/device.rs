@@ -11,7 +11,7 @@ use std::str::FromStr;
 use crate::burn;
 use crate::loss::CrossEntropy;
 use crate::network::Network;
-use crate::parameter::{Parameters, Statistics};
+use crate::parameter::{Statistics, Weights};
 use crate::{Batch, Error, Evaluation, Hypergradient, cpu};
 
 /// A device that computes networks.
@@ -150,7 +150,7 @@ impl Engine {
     pub(crate) fn gradient(
         &self,
         batch: Batch,
-        weights: &Parameters,
+        weights: &Weights,
         statistics: Option<&mut Statistics>,
         loss: CrossEntropy,
         keep: bool,
@@ -172,7 +172,7 @@ impl Engine {
     pub(crate) fn input_gradient(
         &self,
         batch: Batch,
-        weights: &Parameters,
+        weights: &Weights,
         loss: CrossEntropy,
     ) -> Result<(f64, Vec<f32>), Error> {
         match self {
@@ -185,7 +185,7 @@ impl Engine {
     pub(crate) fn logits(
         &self,
         batch: Batch,
-        weights: &Parameters,
+        weights: &Weights,
         statistics: &Statistics,
     ) -> Result<Vec<f32>, Error> {
         match self {
@@ -199,7 +199,7 @@ impl Engine {
 impl EngineRecord {
     pub(crate) fn hypergradient(
         &self,
-        direction: &Parameters,
+        direction: &Weights,
         network: &Network,
     ) -> Result<Hypergradient, Error> {
         match self {

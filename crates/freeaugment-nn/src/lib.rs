@@ -2,7 +2,7 @@
 //!
 //! The search needs from a classifier only a loss, its gradients, and one array more: `q`, the gradient with respect
 //! to the images of ⟨∇loss, v⟩. A [`Network`] says what to compute, once, over the small trait [`pass::Pass`], and may be
-//! [your own](Network::record); [`Parameters`] and [`Statistics`] are its state as flat arrays with names; a [`Classifier`] puts them together on a
+//! [your own](Network::record); [`Weights`] and [`Statistics`] are its state as flat arrays with names; a [`Classifier`] puts them together on a
 //! [`Device`]: [`Classifier::train`], [`Classifier::gradient`] and [`Classifier::logits`] are the three ways to run a
 //! network, and [`Record::hypergradient`] gives `q` for a training step that was kept. [`optimizer`] moves the weights.
 //!
@@ -48,4 +48,4 @@ pub use device::Device;
 pub use error::Error;
 pub use loss::CrossEntropy;
 pub use network::{Architecture, Network};
-pub use parameter::{Entry, Layout, Norm, Parameters, Statistics};
+pub use parameter::{Entry, Layout, Norm, Statistics, Weights};

@@ -138,18 +138,18 @@ impl LayoutBuilder {
 /// after [`Self::values_mut`]. Arithmetic ([`Self::add_scaled`], [`Self::blend`], [`Self::scale`], [`Self::dot`]) is done
 /// where the numbers are. On the CPU they are always on the host.
 #[derive(Clone, Debug)]
-pub struct Parameters {
+pub struct Weights {
     layout: Arc<Layout>,
     values: Mirror,
 }
 
-impl PartialEq for Parameters {
+impl PartialEq for Weights {
     fn eq(&self, other: &Self) -> bool {
         self.layout == other.layout && self.values() == other.values()
     }
 }
 
-impl Parameters {
+impl Weights {
     /// All zero.
     pub fn zeros(layout: Arc<Layout>) -> Self {
         let values = Mirror::new(vec![0.0; layout.parameters()]);
@@ -284,7 +284,7 @@ impl Parameters {
     }
 }
 
-/// The running mean and variance of every batch norm, for inference. They are where [`Parameters`] are.
+/// The running mean and variance of every batch norm, for inference. They are where [`Weights`] are.
 #[derive(Clone, Debug)]
 pub struct Statistics {
     layout: Arc<Layout>,
@@ -313,22 +313,22 @@ impl Statistics {
         &self.layout
     }
 
-    /// Brings them to the host, as [`Parameters::fetch`] does.
+    /// Brings them to the host, as [`Weights::fetch`] does.
     pub fn fetch(&self) -> Result<(), Error> {
         self.mean.host().and(self.variance.host()).map(|_| ())
     }
 
-    /// The running means of all batch norms. Panics as [`Parameters::values`] does.
+    /// The running means of all batch norms. Panics as [`Weights::values`] does.
     pub fn mean(&self) -> &[f32] {
         self.mean.host().unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// The running variances of all batch norms. Panics as [`Parameters::values`] does.
+    /// The running variances of all batch norms. Panics as [`Weights::values`] does.
     pub fn variance(&self) -> &[f32] {
         self.variance.host().unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// Both, to be changed. Panics as [`Parameters::values`] does.
+    /// Both, to be changed. Panics as [`Weights::values`] does.
     pub fn values_mut(&mut self) -> (&mut [f32], &mut [f32]) {
         let mean = self.mean.host_mut().unwrap_or_else(|error| panic!("{error}"));
         let variance = self.variance.host_mut().unwrap_or_else(|error| panic!("{error}"));

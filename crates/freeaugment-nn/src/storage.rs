@@ -7,7 +7,7 @@ use std::path::Path;
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 
 use crate::Error;
-use crate::parameter::{Parameters, Statistics};
+use crate::parameter::{Statistics, Weights};
 
 /// A tensor of a file: its name, its shape and its place among all numbers of one array.
 struct Slot {
@@ -16,7 +16,7 @@ struct Slot {
     range: std::ops::Range<usize>,
 }
 
-fn parameter_slots(weights: &Parameters) -> Vec<Slot> {
+fn parameter_slots(weights: &Weights) -> Vec<Slot> {
     let slot = |entry: &crate::Entry| Slot {
         name: entry.name().to_owned(),
         shape: entry.shape().to_vec(),
@@ -35,7 +35,7 @@ fn statistic_slots(statistics: &Statistics, kind: &str) -> Vec<Slot> {
 }
 
 /// Writes a file; an existing one is replaced whole or not at all.
-pub(crate) fn save(path: &Path, weights: &Parameters, statistics: &Statistics) -> Result<(), Error> {
+pub(crate) fn save(path: &Path, weights: &Weights, statistics: &Statistics) -> Result<(), Error> {
     weights.fetch()?;
     statistics.fetch()?;
     let groups = [
@@ -67,10 +67,10 @@ pub(crate) fn save(path: &Path, weights: &Parameters, statistics: &Statistics) -
 /// Reads a file that has every tensor but those in `except`, which stay as they are in the given state.
 pub(crate) fn load(
     path: &Path,
-    weights: &Parameters,
+    weights: &Weights,
     statistics: &Statistics,
     except: &[String],
-) -> Result<(Parameters, Statistics), Error> {
+) -> Result<(Weights, Statistics), Error> {
     let bytes = std::fs::read(path).map_err(|source| Error::File { path: path.to_owned(), source })?;
     let file = SafeTensors::deserialize(&bytes)
         .map_err(|error| Error::NotSafetensors { path: path.to_owned(), reason: error.to_string() })?;

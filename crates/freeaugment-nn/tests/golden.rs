@@ -13,7 +13,7 @@ use freeaugment::{
     TypesKind,
 };
 use freeaugment_nn::optimizer::Sgd;
-use freeaugment_nn::{Batch, Classifier, Device, Layout, Network, Parameters};
+use freeaugment_nn::{Batch, Classifier, Device, Layout, Network, Weights};
 use safetensors::SafeTensors;
 use serde_json::Value;
 
@@ -128,7 +128,7 @@ impl<'a> Golden<'a> {
     }
 
     /// [`Self::compare`] for every parameter, under a prefix.
-    fn compare_all(&mut self, prefix: &str, found: &Parameters, order: &[String]) {
+    fn compare_all(&mut self, prefix: &str, found: &Weights, order: &[String]) {
         for name in order {
             let values = found.get(name).unwrap_or_else(|| panic!("the network has no {name}"));
             self.compare(&format!("{prefix}.{name}"), values);
@@ -230,7 +230,7 @@ fn a_search_step_agrees_with_the_reference() {
     let mut classifier = Classifier::new(network, &Device::cpu(), 0);
     let names: Vec<_> = classifier.layout().entries().iter().map(|entry| entry.name().to_owned()).collect();
     assert_eq!(names, order, "parameters stand in the order of the forward pass");
-    let mut buffer = Parameters::zeros(classifier.layout().clone());
+    let mut buffer = Weights::zeros(classifier.layout().clone());
     for name in &order {
         let theta = golden.input(&format!("theta.{name}"));
         classifier.weights_mut().get_mut(name).unwrap().copy_from_slice(&theta);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use freeaugment_nn::{Architecture, Batch, Classifier, Device, Error, Layout, Network, Parameters};
+use freeaugment_nn::{Architecture, Batch, Classifier, Device, Error, Layout, Network, Weights};
 use safetensors::tensor::{Dtype, TensorView};
 
 fn small() -> Classifier {
@@ -152,7 +152,7 @@ fn wrong_batches_are_refused_in_words() {
     assert!(classifier.logits(Batch { images: &[0.5; 65], ..good }).is_err());
     let (_, record) = classifier.train_and_keep(good).unwrap();
     let other = Layout::of(&Network::new("WRN-16-1".parse().unwrap(), 3, 1).unwrap());
-    assert!(record.hypergradient(&Parameters::zeros(other.into())).is_err());
+    assert!(record.hypergradient(&Weights::zeros(other.into())).is_err());
 }
 
 #[test]

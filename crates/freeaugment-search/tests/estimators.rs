@@ -10,7 +10,7 @@
 
 use freeaugment::{DepthKind, Estimator, Groups, Policy, PolicyConfig, RangedTransformation};
 use freeaugment_data::PictureBatch;
-use freeaugment_nn::{Batch, Classifier, Device, Parameters as Weights};
+use freeaugment_nn::{Batch, Classifier, Device, Weights};
 use freeaugment_search::{Patch, Search, Session as _, Setup, Task, resolve};
 
 const BATCHES: u64 = 40;

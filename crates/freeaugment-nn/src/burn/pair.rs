@@ -6,18 +6,18 @@ use burn_tensor::Tensor;
 use burn_tensor::activation::sigmoid;
 use burn_tensor::module::{conv2d, max_pool2d_with_indices};
 
-use super::Weights;
+use super::Tensors;
 use super::plain::{EPSILON, activate, convolution_options, multiply, pool_options};
 use crate::pass::{Activation, Convolution, Pass, Window};
 
 /// A forward pass on pairs: how all values move when the weights move along a direction.
 pub(super) struct Pair<'a> {
-    weights: &'a Weights,
-    directions: &'a Weights,
+    weights: &'a Tensors,
+    directions: &'a Tensors,
 }
 
 impl<'a> Pair<'a> {
-    pub(super) fn new(weights: &'a Weights, directions: &'a Weights) -> Self {
+    pub(super) fn new(weights: &'a Tensors, directions: &'a Tensors) -> Self {
         Self { weights, directions }
     }
 }

@@ -5,7 +5,7 @@ use burn_tensor::activation::{relu, softplus};
 use burn_tensor::module::{conv2d, max_pool2d};
 use burn_tensor::ops::{ConvOptions, MaxPoolOptions};
 
-use super::Weights;
+use super::Tensors;
 use crate::parameter::Layout;
 use crate::pass::{Activation, Convolution, Pass, Window};
 
@@ -44,13 +44,13 @@ pub(super) struct Moments {
 
 /// A forward pass on plain tensors.
 pub(super) struct Plain<'a> {
-    weights: &'a Weights,
+    weights: &'a Tensors,
     norms: Norms<'a>,
     moments: Vec<Moments>,
 }
 
 impl<'a> Plain<'a> {
-    pub(super) fn new(weights: &'a Weights, norms: Norms<'a>) -> Self {
+    pub(super) fn new(weights: &'a Tensors, norms: Norms<'a>) -> Self {
         Self { weights, norms, moments: Vec::new() }
     }
 

@@ -2,7 +2,7 @@
 
 use super::array::traffic::{Traffic, take};
 use crate::optimizer::Sgd;
-use crate::{Batch, Classifier, Device, Network, Parameters};
+use crate::{Batch, Classifier, Device, Network, Weights};
 
 const CLASSES: usize = 4;
 const COUNT: usize = 6;
@@ -36,7 +36,7 @@ fn a_step_moves_images_up_and_losses_and_logits_down() {
     let mut sgd = Sgd::new(0.9, true, 5e-4).unwrap();
     let weights = classifier.layout().parameters();
     let channels = classifier.layout().channels();
-    let mut average: Option<Parameters> = None;
+    let mut average: Option<Weights> = None;
     take();
     for step in 0..3 {
         let evaluation = classifier.train(batch).unwrap();
@@ -141,7 +141,7 @@ fn arithmetic_on_the_device_is_the_hosts() {
     let mut host = device.clone();
     host.values_mut();
     let other = classifier.weights().clone();
-    let check = |found: &Parameters, wanted: &Parameters, what: &str| {
+    let check = |found: &Weights, wanted: &Weights, what: &str| {
         assert!(found.is_on_device() && !wanted.is_on_device(), "{what}");
         assert_close(found.values(), wanted.values(), 1e-6, what);
     };
@@ -150,14 +150,14 @@ fn arithmetic_on_the_device_is_the_hosts() {
         host.values_mut();
         host
     };
-    let run = |work: fn(&mut Parameters, &Parameters)| {
+    let run = |work: fn(&mut Weights, &Weights)| {
         let (mut a, mut b) = (device.clone(), host.clone());
         work(&mut a, &other);
         work(&mut b, &other_host);
         (a, b)
     };
     for (work, what) in [
-        ((|a, b| a.add_scaled(-0.3, b).unwrap()) as fn(&mut Parameters, &Parameters), "add_scaled"),
+        ((|a, b| a.add_scaled(-0.3, b).unwrap()) as fn(&mut Weights, &Weights), "add_scaled"),
         (|a, b| a.blend(0.2, b).unwrap(), "blend"),
         (|a, _| a.scale(3.5).unwrap(), "scale"),
     ] {

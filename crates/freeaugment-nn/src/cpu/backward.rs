@@ -11,7 +11,7 @@ use super::forward::{Context, Shared, TangentTrace, Trace};
 use super::graph::{Id, Node, Operation};
 use super::normalization::{self, Affine, Cotangent};
 use super::{linear, pooling, sum};
-use crate::parameter::Parameters;
+use crate::parameter::Weights;
 
 /// What the backward pass computed.
 #[derive(Debug)]
@@ -40,7 +40,7 @@ impl Context<'_> {
         trace: &mut Trace,
         logits: Shared,
         wanted: Wanted,
-        gradient: &mut Parameters,
+        gradient: &mut Weights,
     ) -> Adjoint {
         let count = self.graph.nodes.len();
         let mut adjoint = Adjoint { cotangents: vec![None; count], norms: vec![None; count] };
@@ -62,7 +62,7 @@ impl Context<'_> {
         trace: &Trace,
         cotangent: &Shared,
         wanted: Wanted,
-        gradient: &mut Parameters,
+        gradient: &mut Weights,
         adjoint: &mut Adjoint,
     ) {
         let Node { operation, input, frame } = self.graph.nodes[id];
@@ -159,7 +159,7 @@ impl Context<'_> {
         &self,
         trace: &Trace,
         adjoint: &Adjoint,
-        direction: &Parameters,
+        direction: &Weights,
         mut moved: TangentTrace,
         logits: Shared,
     ) -> Shared {
@@ -180,7 +180,7 @@ impl Context<'_> {
         id: Id,
         trace: &Trace,
         adjoint: &Adjoint,
-        direction: &Parameters,
+        direction: &Weights,
         moved: &TangentTrace,
         second: &Shared,
         seconds: &mut [Option<Shared>],

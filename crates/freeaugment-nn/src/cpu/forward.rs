@@ -6,7 +6,7 @@ use super::buffer::{Buffer, Pool};
 use super::graph::{Graph, Id, Node, Operation};
 use super::normalization::{self, Affine, Moments, Tangent};
 use super::{linear, pooling, sum};
-use crate::parameter::{Parameters, Statistics};
+use crate::parameter::{Statistics, Weights};
 
 /// A value that several places may hold.
 pub(crate) type Shared = Arc<Buffer>;
@@ -41,7 +41,7 @@ pub(crate) enum Norms<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
     pub(crate) graph: &'a Graph,
-    pub(crate) weights: &'a Parameters,
+    pub(crate) weights: &'a Weights,
     pub(crate) pool: &'a Arc<Pool>,
 }
 
@@ -129,7 +129,7 @@ impl TangentTrace {
 
 impl Context<'_> {
     /// How every value of `trace` moves when the weights move along `direction` and the input stays.
-    pub(crate) fn tangent(&self, trace: &Trace, direction: &Parameters) -> TangentTrace {
+    pub(crate) fn tangent(&self, trace: &Trace, direction: &Weights) -> TangentTrace {
         let nodes = &self.graph.nodes;
         let mut out = TangentTrace { tangents: vec![None; nodes.len()], norms: vec![None; nodes.len()] };
         let mut needed = vec![false; nodes.len()];
@@ -169,7 +169,7 @@ impl Context<'_> {
         &self,
         id: Id,
         trace: &Trace,
-        direction: &Parameters,
+        direction: &Weights,
         found: &mut TangentTrace,
     ) -> Buffer {
         let Node { operation, input, frame } = self.graph.nodes[id];

@@ -116,7 +116,7 @@ fn fuse(nodes: Vec<Node>) -> Vec<Node> {
     fused
 }
 
-/// Nodes as they come. Parameters and batch norms are counted in the order of the layout.
+/// Nodes as they come. Weights and batch norms are counted in the order of the layout.
 #[derive(Default)]
 struct Planner {
     nodes: Vec<Node>,

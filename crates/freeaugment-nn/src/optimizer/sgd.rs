@@ -2,7 +2,7 @@
 
 use super::check;
 use crate::Error;
-use crate::parameter::Parameters;
+use crate::parameter::Weights;
 
 /// d = g + λθ; b ← μb + d; θ ← θ - η(d + μb) with Nesterov's momentum, θ - ηb without.
 #[derive(Clone, Debug)]
@@ -10,7 +10,7 @@ pub struct Sgd {
     momentum: f32,
     nesterov: bool,
     weight_decay: f32,
-    buffer: Option<Parameters>,
+    buffer: Option<Weights>,
 }
 
 impl Sgd {
@@ -22,24 +22,24 @@ impl Sgd {
     }
 
     /// The momentum buffer b; none before the first step.
-    pub fn buffer(&self) -> Option<&Parameters> {
+    pub fn buffer(&self) -> Option<&Weights> {
         self.buffer.as_ref()
     }
 
     /// Continues with a buffer from elsewhere, such as a checkpoint.
-    pub fn set_buffer(&mut self, buffer: Parameters) {
+    pub fn set_buffer(&mut self, buffer: Weights) {
         self.buffer = Some(buffer);
     }
 
     /// One step with the given learning rate.
     pub fn step(
         &mut self,
-        weights: &mut Parameters,
-        gradient: &Parameters,
+        weights: &mut Weights,
+        gradient: &Weights,
         learning_rate: f32,
     ) -> Result<(), Error> {
         check("learning rate", f64::from(learning_rate), 0.0, f64::INFINITY, "a finite number from 0")?;
-        let buffer = self.buffer.get_or_insert_with(|| Parameters::zeros(weights.layout().clone()));
+        let buffer = self.buffer.get_or_insert_with(|| Weights::zeros(weights.layout().clone()));
         for other in [gradient, &*buffer] {
             other.check_layout(weights.layout())?;
         }
@@ -62,7 +62,7 @@ impl Sgd {
     /// The same step by whole arrays, where the gradient is on a device; the others go there and stay.
     fn step_on_device(
         (momentum, nesterov, weight_decay): (f32, bool, f32),
-        (weights, gradient, buffer): (&mut Parameters, &Parameters, &mut Parameters),
+        (weights, gradient, buffer): (&mut Weights, &Weights, &mut Weights),
         learning_rate: f32,
     ) -> Result<(), Error> {
         let mut change = gradient.clone();
@@ -99,11 +99,11 @@ mod tests {
             let mut builder = LayoutBuilder::default();
             builder.parameter("p".to_owned(), &[4], Kind::Shift);
             let layout = Arc::new(builder.finish());
-            let mut weights = Parameters::zeros(Arc::clone(&layout));
+            let mut weights = Weights::zeros(Arc::clone(&layout));
             weights.values_mut().copy_from_slice(&[1.0, -2.0, 0.5, 3.0]);
             let mut sgd = Sgd::new(momentum, nesterov, weight_decay).unwrap();
             for step in 1..=3_u8 {
-                let mut gradient = Parameters::zeros(Arc::clone(&layout));
+                let mut gradient = Weights::zeros(Arc::clone(&layout));
                 for (i, slope) in [0.3, -0.1, 1.5, 0.0].into_iter().enumerate() {
                     gradient.values_mut()[i] = slope * f32::from(step) + 0.1 * weights.values()[i];
                 }

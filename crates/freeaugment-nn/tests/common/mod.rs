@@ -3,7 +3,7 @@
 
 use freeaugment_base::random::{Purpose, Stream};
 use freeaugment_nn::pass::Activation;
-use freeaugment_nn::{Batch, Classifier, Device, Network, Parameters};
+use freeaugment_nn::{Batch, Classifier, Device, Network, Weights};
 
 pub fn noise(seed: u64, len: usize) -> Vec<f32> {
     let mut values = vec![0.0; len];
@@ -59,8 +59,8 @@ impl Problem {
     }
 
     /// A direction of the weights, of the weights' own size.
-    pub fn direction(classifier: &Classifier) -> Parameters {
-        let mut direction = Parameters::zeros(classifier.layout().clone());
+    pub fn direction(classifier: &Classifier) -> Weights {
+        let mut direction = Weights::zeros(classifier.layout().clone());
         let values = noise(5, direction.values().len());
         for entry in classifier.layout().entries() {
             let weights = &classifier.weights().values()[entry.range()];
@@ -76,8 +76,8 @@ impl Problem {
 /// Evaluates at weights `start + step · direction`.
 pub fn perturb<T>(
     classifier: &mut Classifier,
-    start: &Parameters,
-    direction: &Parameters,
+    start: &Weights,
+    direction: &Weights,
     step: f32,
     at: impl FnOnce(&Classifier) -> T,
 ) -> T {
@@ -123,7 +123,7 @@ pub fn assert_devices_agree(problem: &Problem, device: &Device) {
 /// The central difference of a gradient along a direction of the weights.
 pub fn difference<T>(
     classifier: &mut Classifier,
-    direction: &Parameters,
+    direction: &Weights,
     step: f32,
     mut at: impl FnMut(&Classifier) -> T,
 ) -> (T, T) {

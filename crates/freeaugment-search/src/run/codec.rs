@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use freeaugment_nn::optimizer::Sgd;
-use freeaugment_nn::{Classifier, Parameters as Weights};
+use freeaugment_nn::{Classifier, Weights};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::Serialize;
 use serde::de::DeserializeOwned;

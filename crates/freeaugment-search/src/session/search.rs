@@ -8,7 +8,7 @@ use std::time::Instant;
 use freeaugment::{Groups, Policy, Sample};
 use freeaugment_data::{Loader, Order, PictureBatch};
 use freeaugment_nn::optimizer::Adam;
-use freeaugment_nn::{Batch, Classifier, Hypergradient, Parameters as Weights};
+use freeaugment_nn::{Batch, Classifier, Hypergradient, Weights};
 use serde::{Deserialize, Serialize};
 
 use super::evaluation::{accuracy, evaluate};

@@ -1,9 +1,7 @@
 //! A classifier and what trains it: what a search and a training have in common.
 
 use freeaugment_nn::optimizer::{Cosine, Sgd, Warmup};
-use freeaugment_nn::{
-    Batch, Classifier, CrossEntropy, Device, Evaluation, Network, Parameters as Weights, Record,
-};
+use freeaugment_nn::{Batch, Classifier, CrossEntropy, Device, Evaluation, Network, Record, Weights};
 use serde::{Deserialize, Serialize};
 
 use super::{Progress, Setup, Step};
