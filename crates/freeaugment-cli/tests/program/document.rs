@@ -84,3 +84,30 @@ fn every_exit_code_of_the_help_is_in_the_reference() {
         assert!(text.contains(&row), "{row}");
     }
 }
+
+#[test]
+fn the_architecture_names_what_is_there_and_all_that_is_there() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = std::fs::read_to_string(root.join("docs/architecture.md")).unwrap();
+    let paths: Vec<&str> = text.split('`').skip(1).step_by(2).filter(|code| code.contains('/')).collect();
+    assert!(paths.len() > 30, "{paths:?}");
+    for path in &paths {
+        assert!(root.join(path).exists(), "docs/architecture.md names {path}, which is not there");
+    }
+    for crate_folder in std::fs::read_dir(root.join("crates")).unwrap() {
+        let folder = crate_folder.unwrap().path();
+        let name = format!("crates/{}", folder.file_name().unwrap().display());
+        assert!(paths.contains(&&*name), "docs/architecture.md does not name {name}");
+        for part in std::fs::read_dir(folder.join("src")).unwrap() {
+            let part = part.unwrap();
+            let path = format!("{name}/src/{}/", part.file_name().display());
+            let is_named = || paths.iter().any(|named| named.starts_with(&path));
+            // How a baseline is made is for its own crate to say.
+            let is_inside = name.ends_with("baseline");
+            assert!(
+                !part.path().is_dir() || is_inside || is_named(),
+                "docs/architecture.md does not name {path}"
+            );
+        }
+    }
+}
