@@ -8,7 +8,7 @@ use freeaugment_search::{
     Settings, Setup, Step, Task, Training, Trial, prove, resolve,
 };
 
-const GO_ON: AtomicBool = AtomicBool::new(false);
+static GO_ON: AtomicBool = AtomicBool::new(false);
 
 fn settings(task: Task, more: &str) -> Settings {
     let text = "drawings_train = 64\ndrawings_validation = 32\nbatch = 16\nepochs = 2";

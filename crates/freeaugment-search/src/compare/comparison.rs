@@ -8,7 +8,7 @@ use super::listing::{Entry, Listing, folder_name};
 use super::{Budget, Candidate, Report, Summary, Trial, TrialResult};
 use crate::config::{Settings, Task};
 use crate::error::Error;
-use crate::run::{Run, RunFolder, RunWriter, write, write_json};
+use crate::run::{Run, RunFolder, RunWriter, make_folder, write, write_json};
 use crate::session::{Halt, Observer, Setup, Step, Training};
 
 /// The candidates of a run and the seeds that each of them has.
@@ -147,12 +147,11 @@ impl Comparison {
         self.check(&listing, run.folder())?;
         let mut known = listing.candidates;
         for entry in &mut self.entries {
-            match known.iter().find(|known| known.name == entry.name) {
-                Some(known) => *entry = known.clone(),
-                None => {
-                    entry.folder = free_folder(&entry.name, &known);
-                    known.push(entry.clone());
-                }
+            if let Some(known) = known.iter().find(|known| known.name == entry.name) {
+                *entry = known.clone();
+            } else {
+                entry.folder = free_folder(&entry.name, &known);
+                known.push(entry.clone());
             }
         }
         // Candidates that were compared before and are not asked for now stay on the list: their cells are there.
@@ -167,7 +166,7 @@ impl Comparison {
         for (entry, candidate) in self.entries.iter().zip(&self.candidates) {
             if let Some(bytes) = candidate.file() {
                 let folder = files.path().join(&entry.folder);
-                files.make_folder(&folder)?;
+                make_folder(&folder)?;
                 write(&folder.join(FILE), bytes)?;
             }
         }

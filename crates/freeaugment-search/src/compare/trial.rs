@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Candidate;
 use crate::error::Error;
-use crate::run::{Journal, TrainingEpoch, read_json, write_json};
+use crate::run::{Journal, TrainingEpoch, make_folder, read_json, write_json};
 use crate::session::{DataIdentity, Halt, Observer, Session as _, Training, drive};
 
 /// What a finished training found.
@@ -113,7 +113,7 @@ impl Trial {
         observer: &mut dyn Observer<Training>,
         stop: &AtomicBool,
     ) -> Result<Option<TrialResult>, Error> {
-        std::fs::create_dir_all(&self.folder).map_err(Error::io(&self.folder))?;
+        make_folder(&self.folder)?;
         let journal = Journal::new(&self.folder);
         journal.restore(&mut training)?;
         match drive(&mut training, &self.folder, observer, stop)? {

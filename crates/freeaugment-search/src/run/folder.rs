@@ -81,10 +81,6 @@ impl RunFolder {
         append(&self.0.join("log.txt"), &format!("{} {message}", timestamp()))
     }
 
-    pub(crate) fn make_folder(&self, path: &Path) -> Result<(), Error> {
-        std::fs::create_dir_all(path).map_err(Error::io(path))
-    }
-
     /// Holds the folder against other processes, as long as the file lives.
     pub(crate) fn lock(&self) -> Result<File, Error> {
         let path = self.lock_file();
@@ -104,6 +100,11 @@ impl RunFolder {
         }
         Err(Error::RunLocked { path: self.0.clone() })
     }
+}
+
+/// Makes a folder, where there is none.
+pub(crate) fn make_folder(path: &Path) -> Result<(), Error> {
+    std::fs::create_dir_all(path).map_err(Error::io(path))
 }
 
 /// Writes a file whole or not at all.

@@ -20,7 +20,7 @@ pub use environment::Environment;
 pub use metric::{GradientNorms, LayerRanges, Phases, SearchEpoch, Share, TrainingEpoch};
 pub use writer::RunWriter;
 
-pub(crate) use folder::{RunFolder, read_json, write, write_json};
+pub(crate) use folder::{RunFolder, make_folder, read_json, write, write_json};
 pub(crate) use journal::Journal;
 
 use crate::compare::{Comparison, Proof, Report, Summary, Trial};

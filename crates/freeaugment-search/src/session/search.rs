@@ -17,7 +17,7 @@ use super::{DataIdentity, Progress, Session, Setup, Step};
 use crate::config::{HypergradientChoice, Settings, Task};
 use crate::error::Error;
 use crate::run::{
-    GradientNorms, LayerRanges, Phases, RunFolder, SearchEpoch, Share, StateReader, StateWriter,
+    GradientNorms, LayerRanges, Phases, RunFolder, SearchEpoch, Share, StateReader, StateWriter, make_folder,
 };
 
 /// The groups of the policy's optimiser, in the order of their learning rates, and their names in a state.
@@ -334,7 +334,7 @@ impl Session for Search {
     fn write_epoch(&self, folder: &Path, epoch: &SearchEpoch) -> Result<(), Error> {
         let folder = RunFolder::new(folder);
         let policy = self.policy_with_provenance(epoch.epoch);
-        folder.make_folder(&folder.policies())?;
+        make_folder(&folder.policies())?;
         policy.save(folder.policy_of(epoch.epoch))?;
         policy.save(folder.policy())?;
         folder.log(&format!("epoch {} of {}: loss {:.4}", epoch.epoch, self.settings.epochs, epoch.loss))
