@@ -160,7 +160,7 @@ impl Observer<Search> for Steps {
 pub(crate) struct Cells {
     bar: ProgressBar,
     quiet: bool,
-    cells: usize,
+    total: usize,
     /// Cells that were left when this began, and how many of them are finished.
     left: usize,
     done: usize,
@@ -168,7 +168,7 @@ pub(crate) struct Cells {
 
 impl Cells {
     pub(crate) fn new(quiet: bool) -> Self {
-        Self { bar: bar(0, "steps, {eta} left", quiet), quiet, cells: 0, left: 0, done: 0 }
+        Self { bar: bar(0, "steps, {eta} left", quiet), quiet, total: 0, left: 0, done: 0 }
     }
 
     /// Takes the bar away; how many cells were finished of how many that were left.
@@ -178,13 +178,13 @@ impl Cells {
     }
 
     fn about(&self, number: usize, trial: &Trial) -> String {
-        format!("[{number}/{}] {}, seed {}", self.cells, trial.candidate().name(), trial.seed())
+        format!("[{number}/{}] {}, seed {}", self.total, trial.candidate().name(), trial.seed())
     }
 }
 
 impl ComparisonObserver for Cells {
     fn begin(&mut self, cells: usize, finished: usize) {
-        (self.cells, self.left) = (cells, cells - finished);
+        (self.total, self.left) = (cells, cells - finished);
         if !self.quiet {
             let before =
                 if finished > 0 { format!(", {finished} of them done before") } else { String::new() };
