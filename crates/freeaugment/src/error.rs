@@ -42,10 +42,10 @@ pub enum Error {
         found: Shape,
     },
     /// Strides that lead out of the array they are for.
-    #[error("a batch {shape} with strides {strides} reaches over {needed} values, but there are {found}")]
+    #[error(
+        "with strides {strides}, the batch of images reaches over {needed} values, but there are {found}"
+    )]
     Reach {
-        /// The batch.
-        shape: Shape,
         /// How far neighbours lie apart.
         strides: Strides,
         /// How many values there must be at least.

@@ -59,7 +59,7 @@ impl Strides {
         shape.checked_len()?;
         let Some(others) = shape.count.checked_sub(1) else { return Ok(()) };
         let needed = self.image_reach(shape).saturating_add(others.saturating_mul(self.image));
-        if needed <= found { Ok(()) } else { Err(Error::Reach { shape, strides: self, needed, found }) }
+        if needed <= found { Ok(()) } else { Err(Error::Reach { strides: self, needed, found }) }
     }
 
     /// No value may be written twice, and no image may lie between the values of another: threads write them at once.

@@ -158,7 +158,7 @@ fn strides_that_lead_out_of_the_array_are_refused() {
     let error = ImagesRef::strided(&values[1..], SHAPE, planar).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "a batch [3, 3, 5, 7] with strides [105, 35, 7, 1] reaches over 315 values, but there are 314"
+        "with strides [105, 35, 7, 1], the batch of images reaches over 315 values, but there are 314"
     );
     for huge in [
         Strides { image: usize::MAX, ..planar },
