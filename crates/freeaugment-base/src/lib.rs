@@ -30,3 +30,8 @@ pub use file::write_atomically;
 pub use hash::{Fnv, fnv32};
 pub use spelling::nearest;
 pub use table::{Table, bar, duration, percent};
+
+// The example of the front page is compiled and run like every other.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct FrontPage;

@@ -6,8 +6,11 @@
 
 use std::time::Duration;
 
-use criterion::{BenchmarkId, Criterion, Throughput};
-use freeaugment::{Estimator, Groups, Images, Policy, PolicyConfig, Shape, Transformation};
+use criterion::measurement::WallTime;
+use criterion::{BenchmarkGroup, BenchmarkId, Criterion, Throughput};
+use freeaugment::{
+    Estimator, Groups, Images, ImagesMut, ImagesRef, Policy, PolicyConfig, Shape, Transformation,
+};
 use freeaugment_base::random::{Purpose, Stream};
 use freeaugment_base::simd;
 
@@ -73,6 +76,7 @@ fn bench_policy(criterion: &mut Criterion) {
                 policy.apply_into(&images, &sample, &mut out).expect("a valid batch");
             });
         });
+        bench_views(&mut group, &policy, &images, &indices);
         group.bench_function("sampling", |bencher| {
             bencher.iter(|| {
                 epoch += 1;
@@ -81,6 +85,40 @@ fn bench_policy(criterion: &mut Criterion) {
         });
         group.finish();
     }
+}
+
+/// Evaluation from a caller's array to a caller's array: `evaluation` without the `Images`.
+fn bench_views(group: &mut BenchmarkGroup<'_, WallTime>, policy: &Policy, images: &Images, indices: &[u32]) {
+    let shape = images.shape();
+    let draw = |epoch| policy.sample(policy.draw(0, epoch, indices), 0.1).expect("a valid sample");
+    let (values, mut floats) = (images.as_slice(), images.as_slice().to_vec());
+    let (pixels, mut bytes) = (images.to_u8(), images.to_u8());
+    let mut epoch = 0;
+    group.bench_function(BenchmarkId::new("view", "planar f32"), |bencher| {
+        bencher.iter(|| {
+            epoch += 1;
+            let view = ImagesRef::planar(values, shape).expect("a valid batch");
+            let out = ImagesMut::planar(&mut floats, shape).expect("a valid batch");
+            policy.apply_into(view, &draw(epoch), out).expect("a valid sample");
+        });
+    });
+    epoch = 0;
+    group.bench_function(BenchmarkId::new("view", "interleaved u8"), |bencher| {
+        bencher.iter(|| {
+            epoch += 1;
+            let view = ImagesRef::interleaved(&pixels, shape).expect("a valid batch");
+            let out = ImagesMut::interleaved(&mut bytes, shape).expect("a valid batch");
+            policy.apply_into(view, &draw(epoch), out).expect("a valid sample");
+        });
+    });
+    epoch = 0;
+    group.bench_function(BenchmarkId::new("copy", "interleaved u8"), |bencher| {
+        bencher.iter(|| {
+            epoch += 1;
+            let images = Images::from_u8(&pixels, shape).expect("a valid batch");
+            policy.apply(&images, &draw(epoch)).expect("a valid sample").to_u8()
+        });
+    });
 }
 
 fn bench_transformations(criterion: &mut Criterion) {

@@ -1,6 +1,7 @@
 use thiserror::Error;
 
 use crate::image::Shape;
+use crate::view::Strides;
 
 /// What can be wrong with the arguments of this crate's functions. (What can be wrong with a policy file is
 /// [`FileError`](crate::FileError).)
@@ -39,6 +40,29 @@ pub enum Error {
         expected: Shape,
         /// The shape it has.
         found: Shape,
+    },
+    /// Strides that lead out of the array they are for.
+    #[error(
+        "with strides {strides}, the batch of images reaches over {needed} values, but there are {found}"
+    )]
+    Reach {
+        /// How far neighbours lie apart.
+        strides: Strides,
+        /// How many values there must be at least.
+        needed: usize,
+        /// How many there are.
+        found: usize,
+    },
+    /// Strides by which images cannot be written.
+    #[error(
+        "a batch {shape} with strides {strides} cannot be written: \
+         no two pixels may share a value, and one image must end before the next begins"
+    )]
+    Overlap {
+        /// The batch.
+        shape: Shape,
+        /// How far neighbours lie apart.
+        strides: Strides,
     },
     /// A pixel that is not a number in [0, 1].
     #[error("value {index} of image {image} is {value}, but pixels lie in 0..=1")]

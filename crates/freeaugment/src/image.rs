@@ -2,7 +2,10 @@
 
 use std::fmt;
 
+use freeaugment_base::versions;
+
 use crate::error::{Error, check_length};
+use crate::view::{ImagesRef, Strides, scatter};
 
 /// The shape of a batch: `[batch, channel, height, width]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +32,7 @@ impl Shape {
     }
 
     /// Values in the whole batch, if there can be such a batch.
-    fn checked_len(self) -> Result<usize, Error> {
+    pub(crate) fn checked_len(self) -> Result<usize, Error> {
         let Self { count, channels, height, width } = self;
         let len = (height > 0 && width > 0 && matches!(channels, 1 | 3))
             .then(|| count.checked_mul(channels)?.checked_mul(height)?.checked_mul(width))
@@ -57,8 +60,7 @@ impl Images {
     /// A batch from its values, image after image, channel after channel, row after row.
     pub fn new(data: Vec<f32>, shape: Shape) -> Result<Self, Error> {
         check_length("the batch of images", data.len(), shape.checked_len()?)?;
-        // NaN is in no range, so it is found too.
-        if let Some(at) = data.iter().position(|value| !(0.0..=1.0).contains(value)) {
+        if let Some(at) = first_outside(&data) {
             let (image, index) = (at / shape.image(), at % shape.image());
             return Err(Error::Pixel { image, index, value: data[at] });
         }
@@ -68,29 +70,15 @@ impl Images {
     /// A batch from 8-bit pixels as image files hold them, `[batch, height, width, channel]`: level k becomes k/255.
     pub fn from_u8(pixels: &[u8], shape: Shape) -> Result<Self, Error> {
         check_length("the batch of 8-bit pixels", pixels.len(), shape.checked_len()?)?;
-        let mut data = vec![0.0; pixels.len()];
-        let (plane, channels) = (shape.plane(), shape.channels);
-        for (from, to) in pixels.chunks_exact(shape.image()).zip(data.chunks_exact_mut(shape.image())) {
-            for (channel, to) in to.chunks_exact_mut(plane).enumerate() {
-                for (pixel, value) in from.chunks_exact(channels).zip(to) {
-                    *value = f32::from(pixel[channel]) / 255.0;
-                }
-            }
-        }
-        Ok(Self { shape, data })
+        Ok(ImagesRef::interleaved(pixels, shape)?.to_images())
     }
 
     /// The nearest 8-bit pixels, `[batch, height, width, channel]`. Undoes [`Images::from_u8`] exactly.
     pub fn to_u8(&self) -> Vec<u8> {
-        let Shape { channels, .. } = self.shape;
-        let (plane, size) = (self.shape.plane(), self.shape.image());
+        let (size, strides) = (self.shape.image(), Strides::interleaved(self.shape));
         let mut pixels = vec![0; self.data.len()];
         for (from, to) in self.data.chunks_exact(size).zip(pixels.chunks_exact_mut(size)) {
-            for (channel, from) in from.chunks_exact(plane).enumerate() {
-                for (value, pixel) in from.iter().zip(to.chunks_exact_mut(channels)) {
-                    pixel[channel] = (value * 255.0 + 0.5) as u8;
-                }
-            }
+            scatter(from, self.shape, strides, to);
         }
         pixels
     }
@@ -119,6 +107,26 @@ impl Images {
     pub(crate) fn as_mut_slice(&mut self) -> &mut [f32] {
         &mut self.data
     }
+}
+
+fn is_inside(value: f32) -> bool {
+    // Not-a-number is in no range.
+    (0.0..=1.0).contains(&value)
+}
+
+versions! {
+    fn count_outside(values: &[f32]) -> u32 {
+        values.iter().map(|&value| u32::from(!is_inside(value))).sum()
+    }
+}
+
+/// Where the first value stands that is not in [0, 1]. Counts them in vectors first, and seldom has to look for one.
+pub(crate) fn first_outside(values: &[f32]) -> Option<usize> {
+    const MANY: usize = 4096;
+    values.chunks(MANY).enumerate().find_map(|(at, values)| {
+        let found = (count_outside(values) > 0).then(|| values.iter().position(|&value| !is_inside(value)));
+        found.flatten().map(|place| at * MANY + place)
+    })
 }
 
 /// One image, borrowed: `[channel, height, width]`.

@@ -29,6 +29,10 @@ pub(crate) fn grown<T: Copy + Default>(buffer: &mut Vec<T>, len: usize) -> &mut 
 #[derive(Default)]
 pub(crate) struct Work {
     pub(crate) scratch: Scratch,
+    /// An image that does not lie in memory as kernels read it, gathered.
+    pub(crate) gathered: Vec<f32>,
+    /// A result before it is scattered to where the caller wants it.
+    pub(crate) result: Vec<f32>,
     /// The image after each layer.
     pub(crate) layers: Vec<f32>,
     /// The cotangent of the layer being worked on, and of the one below it.
@@ -44,9 +48,4 @@ thread_local! {
 /// Lends this thread's working memory. Calls do not nest.
 pub(crate) fn with_work<R>(run: impl FnOnce(&mut Work) -> R) -> R {
     WORK.with_borrow_mut(run)
-}
-
-/// Lends the part of this thread's working memory that transformations use.
-pub(crate) fn with_scratch<R>(run: impl FnOnce(&mut Scratch) -> R) -> R {
-    with_work(|work| run(&mut work.scratch))
 }

@@ -30,6 +30,14 @@ fn the_schema_names_every_transformation_and_every_key_that_is_written() {
     let schema: Value = serde_json::from_str(include_str!("../schema/policy-1.schema.json")).unwrap();
     let names: Vec<_> = Transformation::all().iter().map(|t| t.name()).collect();
     assert_eq!(schema["$defs"]["transformation"]["properties"]["name"]["enum"], json!(names));
+    let properties = &schema["properties"];
+    let limits = [
+        &properties["layers"]["maximum"],
+        &properties["transformations"]["maxItems"],
+        &properties["depth"]["oneOf"][1]["properties"]["depth"]["maximum"],
+    ];
+    assert_eq!(limits, [&json!(names.len()); 3]);
+    assert_eq!(schema["$defs"]["numbers"]["maxItems"], json!(names.len() + 1));
     for policy in policies() {
         let file: Value = serde_json::from_str(&policy.to_json().unwrap()).unwrap();
         assert_eq!(unnamed("", &file, &schema, &schema), Vec::<String>::new());

@@ -1,53 +1,62 @@
 //! Applying a sample: X_k is the k-th chosen transformation of X_{k-1}; the result is X_d, d the sampled depth.
 
-use rayon::prelude::*;
-
 use super::Policy;
 use super::config::DepthKind;
 use super::sample::{ImageSample, Sample};
 use crate::error::Error;
 use crate::image::{Image, Images};
-use crate::work::{Scratch, Work, grown, with_work};
+use crate::view::{ImagesMut, ImagesRef};
+use crate::work::{Scratch, Work, grown};
 
 impl Policy {
     /// Augments a batch: each image by its own sample, or all by the one there is.
-    pub fn apply(&self, images: &Images, sample: &Sample) -> Result<Images, Error> {
+    pub fn apply<'a>(&self, images: impl Into<ImagesRef<'a>>, sample: &Sample) -> Result<Images, Error> {
+        let images = images.into();
         let mut out = Images::black(images.shape())?;
         self.apply_into(images, sample, &mut out)?;
         Ok(out)
     }
 
-    /// The same into a batch that is already there, of the same shape.
-    pub fn apply_into(&self, images: &Images, sample: &Sample, out: &mut Images) -> Result<(), Error> {
+    /// The same into a batch that is already there, of the same shape; how either lies in memory does not matter.
+    pub fn apply_into<'a, 'b>(
+        &self,
+        images: impl Into<ImagesRef<'a>>,
+        sample: &Sample,
+        out: impl Into<ImagesMut<'b>>,
+    ) -> Result<(), Error> {
+        let (images, out) = (images.into(), out.into());
         let shape = images.shape();
         self.check_sample(sample, shape.count)?;
         if out.shape() != shape {
             return Err(Error::OtherShape { expected: shape, found: out.shape() });
         }
-        let size = shape.image();
-        (out.as_mut_slice().par_chunks_exact_mut(size), images.as_slice().par_chunks_exact(size))
-            .into_par_iter()
-            .enumerate()
-            .for_each(|(b, (out, image))| {
-                with_work(|work| self.apply_image(Image::new(image, shape), sample.image(b), out, work));
-            });
+        out.fill(|b, out, Work { scratch, gathered, layers, .. }| {
+            self.apply_image(images.image(b, gathered), sample.image(b), out, layers, scratch);
+        });
         Ok(())
     }
 
     /// Layers take turns between `out` and one buffer, so that the last one ends in `out`.
-    fn apply_image(&self, image: Image<'_>, sample: ImageSample<'_>, out: &mut [f32], work: &mut Work) {
+    fn apply_image(
+        &self,
+        image: Image<'_>,
+        sample: ImageSample<'_>,
+        out: &mut [f32],
+        buffer: &mut Vec<f32>,
+        scratch: &mut Scratch,
+    ) {
         let depth = (0..sample.depth).filter(|&layer| self.is_applied(sample, layer)).count();
         if depth == 0 {
             out.copy_from_slice(image.data);
             return;
         }
-        let buffer = grown(&mut work.layers, image.data.len());
+        let buffer = grown(buffer, image.data.len());
         let (mut from, mut to): (&mut [f32], &mut [f32]) =
             if depth % 2 == 1 { (buffer, out) } else { (out, buffer) };
         let mut first = true;
         for layer in (0..sample.depth).filter(|&layer| self.is_applied(sample, layer)) {
             let source = if first { image } else { image.with(from) };
-            self.transform(source, sample, layer, usize::from(sample.chosen[layer]), to, &mut work.scratch);
+            self.transform(source, sample, layer, usize::from(sample.chosen[layer]), to, scratch);
             std::mem::swap(&mut from, &mut to);
             first = false;
         }

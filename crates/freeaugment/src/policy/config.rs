@@ -8,7 +8,7 @@ use crate::error::{Error, check_value};
 use crate::sampling::PAD;
 use crate::transformation::Transformation;
 
-/// The settings of a policy. The default is the paper's: all 14 transformations in 7 layers.
+/// The settings of a policy. The default is the paper's: its 14 transformations ([`Transformation::PAPER`]) in 7 layers.
 ///
 /// ```
 /// use freeaugment::{DepthKind, PolicyConfig};
@@ -68,6 +68,7 @@ pub enum DepthKind {
 
 /// How types and order are drawn.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum TypesKind {
     /// Gumbel-Sinkhorn: a relaxed permutation, in which repetitions are rare.
     Sinkhorn {
@@ -83,6 +84,7 @@ pub enum TypesKind {
 /// How a relaxed sample of types becomes a choice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Assignment {
     /// The largest entry of each layer; a transformation may repeat.
     ColumnMaximum,
@@ -92,6 +94,7 @@ pub enum Assignment {
 
 /// How magnitudes are drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum MagnitudeKind {
     /// Uniform between two learned bounds.
     Uniform,
@@ -102,6 +105,7 @@ pub enum MagnitudeKind {
 /// How gradients pass the hard choices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Estimator {
     /// Backward as if the hard sample had been the soft one; images and magnitudes see only what was chosen.
     StraightThrough,
@@ -115,6 +119,7 @@ pub enum Estimator {
 /// Who shares a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Sharing {
     /// Every image has its own.
     PerImage,
@@ -125,6 +130,7 @@ pub enum Sharing {
 /// Where the policy stands in the pipeline that prepares an image. It was learned there and belongs there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
 pub enum Place {
     /// Before everything else.
     First,
@@ -183,7 +189,7 @@ impl RangedTransformation {
 impl Default for PolicyConfig {
     fn default() -> Self {
         Self {
-            transformations: Transformation::all().iter().map(|&t| t.into()).collect(),
+            transformations: Transformation::PAPER.map(RangedTransformation::from).to_vec(),
             layers: 7,
             depth: DepthKind::Learned,
             types: TypesKind::Sinkhorn { iterations: 20, pad: PAD },

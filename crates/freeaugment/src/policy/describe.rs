@@ -12,6 +12,7 @@ const SAMPLES: u32 = 16_384;
 
 /// A policy in numbers, as it is at its evaluation temperature. [`Display`](fmt::Display) shows it as tables.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Description {
     /// The probability of each depth, 0..=K. All on one where the depth is fixed; on K where applications are learned.
     pub depth: Vec<f64>,

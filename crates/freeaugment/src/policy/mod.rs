@@ -25,24 +25,6 @@ use std::collections::BTreeMap;
 use crate::error::Error;
 
 /// A distribution over augmentations: N transformations, up to K of them in a row.
-///
-/// ```
-/// use freeaugment::{Groups, Images, PolicyConfig, Shape};
-///
-/// let policy = PolicyConfig::default().init()?;
-/// let images = Images::from_u8(&[128; 2 * 8 * 8 * 3], Shape { count: 2, channels: 3, height: 8, width: 8 })?;
-///
-/// let noise = policy.draw(/* seed */ 0, /* epoch */ 0, /* images */ &[0, 1]);
-/// let sample = policy.sample(noise, /* temperature */ 1.0)?;
-/// let augmented = policy.apply(&images, &sample)?;
-///
-/// // The classifier answers with the gradient of its loss to the augmented images…
-/// let cotangent = vec![1.0; augmented.as_slice().len()];
-/// // …and the policy with the gradient to its parameters.
-/// let gradients = policy.pullback(&images, &sample, &cotangent, Groups::ALL)?;
-/// assert_eq!(gradients.parameters.depth().len(), 8);
-/// # Ok::<(), freeaugment::Error>(())
-/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
     config: PolicyConfig,

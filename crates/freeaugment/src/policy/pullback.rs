@@ -12,13 +12,15 @@ use super::parameter::Parameters;
 use super::rows::{Layout, RowMut, Rows};
 use super::sample::{ImageSample, Sample};
 use crate::error::{Error, check_length};
-use crate::image::{Image, Images};
+use crate::image::Image;
 use crate::sampling::{Bounds, MatricesMut, Sinkhorn, log_softmax_pullback, sample_application_pullback};
 use crate::transformation::{add_scaled, dot};
+use crate::view::ImagesRef;
 use crate::work::{Scratch, Work, grown, with_work};
 
 /// What a pullback returns.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Gradients {
     /// To the parameters, summed over the batch. Zero for groups that do not learn.
     pub parameters: Parameters,
@@ -51,10 +53,11 @@ impl SampleGradients {
 
 impl Policy {
     /// Pulls the cotangent of [`Policy::apply`]'s result back to the parameters, the noise held fixed. Only the groups
-    /// in `learn` that are not frozen are computed, and only what they need.
-    pub fn pullback(
+    /// in `learn` that are not frozen are computed, and only what they need. The cotangent, and the gradient to the
+    /// images, are `[batch, channel, height, width]` without gaps, however the images lie in memory.
+    pub fn pullback<'a>(
         &self,
-        images: &Images,
+        images: impl Into<ImagesRef<'a>>,
         sample: &Sample,
         cotangent: &[f32],
         learn: Groups,
@@ -64,21 +67,22 @@ impl Policy {
 
     /// [`Self::pullback`] where what was chosen is credited with what came of it ([`Estimator::Gain`]): `losses` are what
     /// each image adds to the loss whose gradient the cotangent is.
-    pub fn pullback_with_losses(
+    pub fn pullback_with_losses<'a>(
         &self,
-        images: &Images,
+        images: impl Into<ImagesRef<'a>>,
         sample: &Sample,
         cotangent: &[f32],
         losses: &[f32],
         learn: Groups,
     ) -> Result<Gradients, Error> {
+        let images = images.into();
         let shape = images.shape();
         if self.config.estimator == Estimator::Gain {
             check_length("the losses (one per image)", losses.len(), shape.count)?;
         }
         let mean = losses.iter().sum::<f32>() / losses.len().max(1) as f32;
         self.check_sample(sample, shape.count)?;
-        check_length("the cotangent", cotangent.len(), images.as_slice().len())?;
+        check_length("the cotangent", cotangent.len(), shape.checked_len()?)?;
         let learn = learn.without(self.config.frozen);
         let layout = self.sample_layout();
         let size = shape.image();
@@ -87,18 +91,16 @@ impl Policy {
         (
             to_images.par_chunks_exact_mut(size),
             to_sample.data.par_chunks_exact_mut(layout.len()),
-            images.as_slice().par_chunks_exact(size),
             cotangent.par_chunks_exact(size),
         )
             .into_par_iter()
             .enumerate()
-            .for_each(|(b, (to_image, to_sample, image, cotangent))| {
-                let (image, sample) = (Image::new(image, shape), sample.image(b));
+            .for_each(|(b, (to_image, to_sample, cotangent))| {
                 let to_sample = layout.row_mut(to_sample);
-                with_work(|work| {
+                with_work(|Work { scratch, gathered, layers, cotangents, .. }| {
+                    let (image, sample) = (images.image(b, gathered), sample.image(b));
                     let loss = losses.get(b).map_or(0.0, |loss| loss - mean);
                     let pass = Pass { policy: self, image, sample, cotangent, loss, learn };
-                    let Work { scratch, layers, cotangents, .. } = work;
                     let layers = pass.run_forward(layers, scratch);
                     pass.run_backward(layers, cotangents, scratch, to_sample, to_image);
                 });

@@ -1,7 +1,7 @@
 //! The elementary transformations and their pullbacks.
 //!
 //! Each file here is one transformation: its definition, its value, its pullback. To add one, write a file that exports
-//! a `KERNEL` and name it in the list of [`transformations!`]; nothing else in the crate lists them.
+//! a `KERNEL` and name it under `later` in the list of [`transformations!`]; nothing else in the crate lists them.
 //!
 //! ```
 //! use freeaugment::{Images, Shape, Transformation};
@@ -27,19 +27,26 @@ use std::fmt;
 use rayon::prelude::*;
 
 use crate::error::{Error, check_length, check_value};
-use crate::image::{Image, Images};
-use crate::work::{Scratch, with_scratch};
+use crate::image::{Image, Images, Shape};
+use crate::view::{ImagesMut, ImagesRef};
+use crate::work::{Scratch, Work, with_work};
 use freeaugment_base::nearest;
 
-/// Declares the modules and the table of all transformations; the order of this list is their index in every policy.
+/// Declares the modules and the table of all transformations, the paper's first.
 macro_rules! transformations {
-    ($($module:ident),* $(,)?) => {
-        $(mod $module;)*
-        static ALL: &[Transformation] = &[$(Transformation(&$module::KERNEL)),*];
+    (paper: $($paper:ident),*; later: $($(#[$condition:meta])? $later:ident),*;) => {
+        $(mod $paper;)*
+        $($(#[$condition])? mod $later;)*
+        static ALL: &[Transformation] = &[
+            $(Transformation(&$paper::KERNEL),)*
+            $($(#[$condition])? Transformation(&$later::KERNEL),)*
+        ];
+        const PAPER: [Transformation; 14] = [$(Transformation(&$paper::KERNEL)),*];
     };
 }
 
 transformations! {
+    paper:
     shear_x,
     shear_y,
     translate_x,
@@ -53,7 +60,9 @@ transformations! {
     sharpness,
     auto_contrast,
     invert,
-    equalize,
+    equalize;
+    later:
+    #[cfg(test)] unchanged;
 }
 
 /// What a transformation is called and what magnitudes it takes.
@@ -64,6 +73,7 @@ pub(crate) struct Definition {
 
 /// The magnitudes of a transformation, in its own units.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Magnitude {
     /// Lowest and highest magnitude of the paper's search space.
     pub range: (f32, f32),
@@ -102,7 +112,11 @@ pub(crate) trait Kernel: Sync {
 pub struct Transformation(&'static dyn Kernel);
 
 impl Transformation {
-    /// All transformations, in the order of the paper's table.
+    /// The paper's fourteen, in the order of its table. The default policy chooses from these, and they stay what they
+    /// are: a seed gives the same augmentations however many transformations there will be.
+    pub const PAPER: [Self; 14] = PAPER;
+
+    /// All transformations there are: the paper's, and after them those that came later.
     pub fn all() -> &'static [Self] {
         ALL
     }
@@ -127,42 +141,39 @@ impl Transformation {
     }
 
     /// Transforms a batch, with one magnitude (in own units) per image; none at all where [`Self::magnitude`] is none.
-    pub fn apply(self, images: &Images, magnitudes: &[f32]) -> Result<Images, Error> {
-        self.check(images, magnitudes)?;
-        let shape = images.shape();
-        let mut out = images.clone();
-        let size = shape.image();
-        (out.as_mut_slice().par_chunks_exact_mut(size), images.as_slice().par_chunks_exact(size))
-            .into_par_iter()
-            .enumerate()
-            .for_each(|(b, (out, image))| {
-                let m = magnitudes.get(b).copied().unwrap_or_default();
-                with_scratch(|scratch| self.0.apply(Image::new(image, shape), m, out, scratch));
-            });
+    pub fn apply<'a>(self, images: impl Into<ImagesRef<'a>>, magnitudes: &[f32]) -> Result<Images, Error> {
+        let images = images.into();
+        self.check(images.shape(), magnitudes)?;
+        let mut out = Images::black(images.shape())?;
+        ImagesMut::from(&mut out).fill(|b, out, Work { scratch, gathered, .. }| {
+            let m = magnitudes.get(b).copied().unwrap_or_default();
+            self.0.apply(images.image(b, gathered), m, out, scratch);
+        });
         Ok(out)
     }
 
-    /// Pulls the cotangent of [`Self::apply`]'s result back: the gradients to the images and to the magnitudes.
-    pub fn pullback(
+    /// Pulls the cotangent of [`Self::apply`]'s result back: the gradients to the images and to the magnitudes. The
+    /// cotangent and the gradient to the images are `[batch, channel, height, width]` without gaps.
+    pub fn pullback<'a>(
         self,
-        images: &Images,
+        images: impl Into<ImagesRef<'a>>,
         magnitudes: &[f32],
         cotangent: &[f32],
     ) -> Result<(Vec<f32>, Vec<f32>), Error> {
-        self.check(images, magnitudes)?;
-        check_length("the cotangent", cotangent.len(), images.as_slice().len())?;
+        let images = images.into();
         let shape = images.shape();
+        self.check(shape, magnitudes)?;
+        check_length("the cotangent", cotangent.len(), shape.checked_len()?)?;
         let size = shape.image();
         let mut grad = vec![0.0; cotangent.len()];
         let mut to_magnitude = vec![0.0; shape.count];
-        (grad.par_chunks_exact_mut(size), images.as_slice().par_chunks_exact(size), &mut to_magnitude)
+        (grad.par_chunks_exact_mut(size), cotangent.par_chunks_exact(size), &mut to_magnitude)
             .into_par_iter()
-            .zip(cotangent.par_chunks_exact(size))
             .enumerate()
-            .for_each(|(b, ((grad, image, to_magnitude), cotangent))| {
+            .for_each(|(b, (grad, cotangent, to_magnitude))| {
                 let m = magnitudes.get(b).copied().unwrap_or_default();
-                *to_magnitude = with_scratch(|scratch| {
-                    self.0.pullback(Image::new(image, shape), m, cotangent, 1.0, grad, scratch)
+                *to_magnitude = with_work(|Work { scratch, gathered, .. }| {
+                    self.0.pullback(images.image(b, gathered), m, cotangent, 1.0, grad, scratch)
                 });
             });
         to_magnitude.truncate(magnitudes.len());
@@ -173,11 +184,11 @@ impl Transformation {
         self.0
     }
 
-    fn check(self, images: &Images, magnitudes: &[f32]) -> Result<(), Error> {
+    fn check(self, shape: Shape, magnitudes: &[f32]) -> Result<(), Error> {
         let Some(Magnitude { limits: (low, high), .. }) = self.magnitude() else {
             return check_length("the list of magnitudes", magnitudes.len(), 0);
         };
-        check_length("the list of magnitudes", magnitudes.len(), images.shape().count)?;
+        check_length("the list of magnitudes", magnitudes.len(), shape.count)?;
         for &m in magnitudes {
             check_value(format!("the magnitude of {}", self.name()), m.into(), low.into(), high.into())?;
         }
