@@ -72,10 +72,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     write("policy_file", "default.json", PolicyConfig::default().init()?.to_json()?.as_bytes())?;
     let small = PolicyConfig { layers: 1, ..PolicyConfig::default() }.init()?;
     write("policy_file", "small.json", small.to_json()?.as_bytes())?;
-    for (name, text) in [("dada.py", DADA), ("functions.py", FUNCTIONS), ("dra.py", DRA)] {
-        write("published_python", name, text.as_bytes())?;
+    let pba = pba();
+    for (kind, text) in [DADA, FUNCTIONS, DRA, &pba].into_iter().enumerate() {
+        // By the name `A`, and without one.
+        for which in [kind, kind + 4] {
+            let bytes = [format!("{which}").as_bytes(), text.as_bytes()].concat();
+            write("published_python", &format!("{which}.py"), &bytes)?;
+        }
     }
-    write("published_python", "pba.txt", pba().as_bytes())?;
     let (pickle, arrays) = (slack_pickle(), deepaa_arrays());
     write("published_archive", "slack.pickle", &pickle)?;
     write("published_archive", "slack.ckpt", &torch(&pickle))?;
@@ -90,7 +94,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("dada", import_bytes(Kind::Dada, "a.py", DADA.as_bytes(), Some("A"))),
         ("fast", import_bytes(Kind::FastAutoAugment, "a.py", FUNCTIONS.as_bytes(), Some("summed"))),
         ("dra", import_bytes(Kind::Dra, "a.py", DRA.as_bytes(), Some("A"))),
-        ("pba", import_bytes(Kind::Pba, "a.txt", pba().as_bytes(), Some("100"))),
+        ("pba", import_bytes(Kind::Pba, "a.txt", pba.as_bytes(), Some("100"))),
     ];
     for (name, policy) in published {
         write("published_file", &format!("{name}.json"), policy?.to_json().as_bytes())?;

@@ -92,24 +92,16 @@ pub fn split_checkpoint(file: &[u8]) -> (&[u8], &[u8]) {
     rest.split_at(u64::from_le_bytes(*length) as usize)
 }
 
-/// Reads all that a run holds, whatever is wrong with it; returns how much of it could be read.
-pub fn read_everything(folder: &Path) -> usize {
-    let Ok(run) = Run::open(folder) else { return 0 };
-    let mut good = 1;
-    let mut count = |is_good: bool| good += usize::from(is_good);
-    count(run.settings().is_ok());
-    count(run.environment().is_ok());
-    count(run.state().is_ok_and(|state| state.is_finished()));
-    count(run.epochs().is_ok());
-    count(run.policy().is_ok());
-    count(run.policies().is_ok());
-    count(run.comparison().is_ok());
-    count(run.summary().is_ok());
-    count(run.report().is_ok());
-    count(run.proof().is_ok());
-    for trial in run.trials().into_iter().flatten() {
-        count(trial.epochs().is_ok());
-        count(trial.result().is_ok());
+/// Reads all that a run holds, whatever is wrong with it.
+pub fn read_everything(folder: &Path) {
+    let Ok(run) = Run::open(folder) else { return };
+    let _ = (run.environment(), run.epochs(), run.policies(), run.report(), run.proof());
+    if run.task() == Task::Search {
+        let _ = (run.settings(), run.state(), run.policy());
+    } else if let Ok(comparison) = run.comparison() {
+        let _ = comparison.summary(&run);
+        for trial in comparison.trials(&run).iter().take(8) {
+            let _ = (trial.epochs(), trial.result());
+        }
     }
-    good
 }
