@@ -6,7 +6,9 @@ use std::path::Path;
 
 use freeaugment::PolicyConfig;
 use freeaugment_baseline::{Kind, Published, import_bytes};
-use freeaugment_fuzz::{archive, deepaa, torch};
+use freeaugment_fuzz::{Runs, archive, deepaa, split_checkpoint, torch};
+use freeaugment_search::Task;
+use freeaugment_search::preset::preset;
 use image::{DynamicImage, ImageFormat};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -64,15 +66,20 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     write("domainnet", "list", b"photo/cat/1.jpg 0\nphoto/a dog/2.png 1\n\n")?;
     write("quickdraw", "strokes", br#"{"word":"a","drawing":[[[0,255],[7,8]],[[128],[128]]]}"#)?;
     write("quickdraw", "raw", b"{\"drawing\":[[[-5.5,900],[7e2,8],[0,1]]]}\n\n{\"drawing\":[[[1],[2]]]}\n")?;
+    write("quickdraw", "packed.gz", PACKED)?;
     write("quickdraw", "numbers", format!("[{}0.5]", "0,".repeat(783)).as_bytes())?;
 
     write("policy_file", "default.json", PolicyConfig::default().init()?.to_json()?.as_bytes())?;
     let small = PolicyConfig { layers: 1, ..PolicyConfig::default() }.init()?;
     write("policy_file", "small.json", small.to_json()?.as_bytes())?;
-    for (name, text) in [("dada.py", DADA), ("functions.py", FUNCTIONS), ("dra.py", DRA)] {
-        write("published_python", name, text.as_bytes())?;
+    let pba = pba();
+    for (kind, text) in [DADA, FUNCTIONS, DRA, &pba].into_iter().enumerate() {
+        // By the name `A`, and without one.
+        for which in [kind, kind + 4] {
+            let bytes = [format!("{which}").as_bytes(), text.as_bytes()].concat();
+            write("published_python", &format!("{which}.py"), &bytes)?;
+        }
     }
-    write("published_python", "pba.txt", pba().as_bytes())?;
     let (pickle, arrays) = (slack_pickle(), deepaa_arrays());
     write("published_archive", "slack.pickle", &pickle)?;
     write("published_archive", "slack.ckpt", &torch(&pickle))?;
@@ -87,11 +94,22 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("dada", import_bytes(Kind::Dada, "a.py", DADA.as_bytes(), Some("A"))),
         ("fast", import_bytes(Kind::FastAutoAugment, "a.py", FUNCTIONS.as_bytes(), Some("summed"))),
         ("dra", import_bytes(Kind::Dra, "a.py", DRA.as_bytes(), Some("A"))),
-        ("pba", import_bytes(Kind::Pba, "a.txt", pba().as_bytes(), Some("100"))),
+        ("pba", import_bytes(Kind::Pba, "a.txt", pba.as_bytes(), Some("100"))),
     ];
     for (name, policy) in published {
         write("published_file", &format!("{name}.json"), policy?.to_json().as_bytes())?;
     }
+    for (task, name) in [(Task::Search, "search"), (Task::Comparison, "comparison")] {
+        for of in ["quick", "cifar10"] {
+            write("settings", &format!("{name}-{of}.toml"), preset(task, of)?.to_toml(task).as_bytes())?;
+        }
+    }
+    write("settings", "patch.toml", b"epochs = 7\nlayers = 2\nplant = [\"Rotate:-30..30\"]\n")?;
+    let runs = Runs::make();
+    for (at, (_, _, bytes)) in runs.files.iter().enumerate().filter(|(_, file)| file.2.len() < 1 << 14) {
+        write("run", &format!("{at:02}"), &[&[at as u8], &bytes[..]].concat())?;
+    }
+    write("checkpoint", "header", split_checkpoint(runs.checkpoint()).0)?;
     Ok(())
 }
 

@@ -7,12 +7,12 @@ use freeaugment_fuzz::{NPY, deepaa, torch, use_published};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    let archive = match bytes {
-        _ if bytes.starts_with(b"PK") => bytes.to_vec(),
-        _ if bytes.starts_with(NPY) => deepaa(bytes),
-        _ => torch(bytes),
+    let (archive, kinds) = match bytes {
+        _ if bytes.starts_with(b"PK") => (bytes.to_vec(), &[Kind::Slack, Kind::DeepAa][..]),
+        _ if bytes.starts_with(NPY) => (deepaa(bytes), &[Kind::DeepAa][..]),
+        _ => (torch(bytes), &[Kind::Slack][..]),
     };
-    for kind in [Kind::Slack, Kind::DeepAa] {
+    for &kind in kinds {
         if let Ok(published) = import_bytes(kind, "file.zip", &archive, None) {
             use_published(&published);
         }

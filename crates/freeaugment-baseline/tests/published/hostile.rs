@@ -1,6 +1,6 @@
 //! Files that are cut short, wrong or made to do harm give errors.
 
-use freeaugment_baseline::{Kind, Published};
+use freeaugment_baseline::{Kind, Published, import_bytes};
 use proptest::prelude::*;
 
 use super::{archive, dra, file, pba, read, slack, subpolicy};
@@ -28,6 +28,18 @@ fn files_that_are_cut_short_give_errors_or_less() {
             );
         }
     }
+}
+
+#[test]
+fn bytes_are_read_as_files_are() {
+    for (kind, bytes, name) in samples() {
+        let file = read(kind, "file.a", &bytes, name).expect("it is sound");
+        assert_eq!(import_bytes(kind, "file.a", &bytes, name).expect("it is sound"), file);
+        let error = import_bytes(kind, "file.a", &bytes[..9], name).expect_err("it is cut short");
+        assert_eq!(format!("file.a: {error}"), read(kind, "file.a", &bytes[..9], name).expect_err("as well"));
+    }
+    let error = import_bytes(Kind::Dada, "a.py", &vec![b' '; 3 << 20], None).expect_err("it is too large");
+    assert_eq!(error.to_string(), "is larger than 2097152 bytes, which no such file is");
 }
 
 #[test]

@@ -110,7 +110,12 @@ impl Array {
                 raw.len()
             ));
         }
-        let raw = if fortran && shape.len() > 1 { &in_c_order(&shape, of.size, raw) } else { raw };
+        // An empty array may have sizes that no other could have.
+        let raw = if fortran && shape.len() > 1 && !raw.is_empty() {
+            &in_c_order(&shape, of.size, raw)
+        } else {
+            raw
+        };
         Ok(Self { shape, elements: of.decode(raw) })
     }
 
@@ -289,6 +294,14 @@ mod tests {
         let bytes = npy("{'descr': '|S3', 'fortran_order': False, 'shape': (2,), }\n", b"ab\0cde");
         let expected = Array { shape: vec![2], elements: Elements::Texts(vec!["ab".into(), "cde".into()]) };
         assert_eq!(Array::from_npy(&bytes), Ok(expected));
+    }
+
+    #[test]
+    fn an_empty_array_may_have_any_sizes() {
+        let largest = usize::MAX;
+        let header = format!("{{'descr': '<i8', 'fortran_order': True, 'shape': ({largest}, 0, 3), }}\n");
+        let expected = Array { shape: vec![largest, 0, 3], elements: Elements::Integers(Vec::new()) };
+        assert_eq!(Array::from_npy(&npy(&header, &[])), Ok(expected));
     }
 
     #[test]
