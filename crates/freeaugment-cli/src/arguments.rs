@@ -121,7 +121,7 @@ pub(crate) enum Command {
     Import(ImportArguments),
     /// Go on with a search, a training or a comparison that was interrupted
     Resume(ResumeArguments),
-    /// Show what a policy does
+    /// Show what a policy does, or what a comparison found
     Show(ShowArguments),
     /// Show what is recognised in a folder of images
     Data(DataArguments),
@@ -227,9 +227,9 @@ pub(crate) struct Manner {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArguments {
-    /// A policy file, or the folder of a run
+    /// A policy file, or the folder of a run: of a search its policy, of a comparison its table
     pub(crate) policy: PathBuf,
-    /// Every number of every layer
+    /// Every number of every layer of a policy
     #[arg(long, conflicts_with = "json")]
     pub(crate) full: bool,
     /// Print one JSON object and no tables

@@ -60,9 +60,7 @@ impl Failure {
             Self::Work(Error::RunExists { .. }) => {
                 "; continue it with `freeaugment resume`, or choose another folder with --out"
             }
-            Self::Work(Error::OtherSettings { .. } | Error::OtherData { .. }) => {
-                "; another folder is chosen with --out"
-            }
+            Self::Work(Error::OtherSettings { .. }) => "; another folder is chosen with --out",
             _ => "",
         }
     }

@@ -63,6 +63,7 @@ pub(crate) fn resume(run: &RunWriter, manner: Manner) -> Result<Ending, Failure>
     check_device(&settings)?;
     let comparison = run.comparison()?;
     let setup = Setup::for_training(&settings, &Reading::new(manner.quiet))?;
+    run.require_data(&setup.identity)?;
     run.log("resumed")?;
     carry_out(&comparison, run, &settings, &setup, manner)
 }

@@ -1,13 +1,18 @@
 //! `freeaugment show`
 
 use freeaugment_base::Table;
-use freeaugment_search::{Learned, policy_file};
+use freeaugment_search::{Error, Learned, Run, Task, policy_file};
 
 use crate::arguments::ShowArguments;
 use crate::exit::{Ending, Failure};
 use crate::output::{print, print_json};
 
 pub(crate) fn run(arguments: &ShowArguments) -> Result<Ending, Failure> {
+    if let Ok(run) = Run::open(&arguments.policy)
+        && run.task() == Task::Comparison
+    {
+        return table(&run, arguments.json);
+    }
     let path = policy_file(&arguments.policy)?;
     let learned = Learned::load(&path)?;
     if arguments.json {
@@ -18,6 +23,20 @@ pub(crate) fn run(arguments: &ShowArguments) -> Result<Ending, Failure> {
         let count = learned.transformations.len();
         let head = format!("{}: {count} transformations, up to {} in a row", path.display(), learned.layers);
         print(&format!("{head}\n\n{learned}{}", provenance(&learned)))?;
+    }
+    Ok(Ending::Done)
+}
+
+/// The table of a comparison, as far as it is.
+fn table(run: &Run, json: bool) -> Result<Ending, Failure> {
+    let Some(report) = run.report()? else {
+        let reason = "is a comparison of which no classifier is trained yet".to_owned();
+        return Err(Error::NotARun { path: run.folder().to_owned(), reason }.into());
+    };
+    if json {
+        print_json(&report)?;
+    } else {
+        print(&format!("{}\n\n{report}", report.budget))?;
     }
     Ok(Ending::Done)
 }

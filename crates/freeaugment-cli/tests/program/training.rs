@@ -55,6 +55,10 @@ fn the_table_is_that_of_the_cells_and_finished_cells_are_not_trained_again() {
             None => assert_eq!(name, "standard"),
         }
     }
+    // What was printed can be shown again.
+    assert_eq!(succeed(folder, "show run --json").stdout, ended.stdout);
+    assert!(succeed(folder, "show run").stdout.contains("against standard"));
+
     let markdown = std::fs::read_to_string(out.join("result.md")).unwrap();
     assert_eq!(markdown.matches("\n| ").count(), 4, "{markdown}");
 
