@@ -15,7 +15,7 @@ mod tests;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use burn_tensor::Tensor;
+use burn_tensor::{Gradients, Tensor};
 
 use self::array::download;
 use self::pair::Pair;
@@ -131,13 +131,7 @@ impl Engine {
             let moments = pass.into_moments();
             let loss = cross_entropy(&logits, &targets);
             let mut gradients = loss.backward();
-            // What the loss does not depend on has no gradient there, and a gradient of zero here.
-            let gradient = weights.tensors.iter().map(|leaf| {
-                leaf.grad_remove(&mut gradients)
-                    .unwrap_or_else(|| Tensor::zeros(leaf.dims(), self.place.device()))
-            });
-            let gradient = self.place.array(Tensor::cat(gradient.collect(), 0));
-            let gradient = Weights::from_device(Arc::clone(layout), gradient);
+            let gradient = self.leaves(&weights, &mut gradients);
             let loss = f64::from(download(loss.inner())?[0]);
             let logits = download(logits.inner())?;
             Ok((Evaluation { loss, logits, gradient }, moments, images, targets))
@@ -148,6 +142,15 @@ impl Engine {
         }
         let record = keep.then(|| Record { engine: self.clone(), weights: array, images, targets });
         Ok((evaluation, record))
+    }
+
+    /// The gradients to all parameters. What a result does not depend on has no gradient there, and one of zero here.
+    fn leaves(&self, weights: &Tensors, gradients: &mut Gradients) -> Weights {
+        let gradient = weights.tensors.iter().map(|leaf| {
+            leaf.grad_remove(gradients).unwrap_or_else(|| Tensor::zeros(leaf.dims(), self.place.device()))
+        });
+        let gradient = self.place.array(Tensor::cat(gradient.collect(), 0));
+        Weights::from_device(Arc::clone(&weights.layout), gradient)
     }
 
     pub(crate) fn input_gradient(
@@ -201,11 +204,16 @@ fn cross_entropy(logits: &Tensor<2>, targets: &Tensor<2>) -> Tensor<1> {
 }
 
 impl Record {
-    pub(crate) fn hypergradient(&self, direction: &Weights) -> Result<Hypergradient, Error> {
+    pub(crate) fn hypergradient(
+        &self,
+        direction: &Weights,
+        product: bool,
+    ) -> Result<(Hypergradient, Option<Weights>), Error> {
         let Engine { network, place } = &self.engine;
         let direction = direction.on(place)?;
         place.guard(|| {
-            let weights = Tensors::fixed(network.layout(), &self.weights);
+            let cut = if product { Tensors::learnable } else { Tensors::fixed };
+            let weights = cut(network.layout(), &self.weights);
             let directions = Tensors::fixed(network.layout(), &direction);
             let images = self.images.clone().autodiff().require_grad();
             let still = Tensor::zeros(images.dims(), place.device());
@@ -219,7 +227,8 @@ impl Record {
             let parts = (gap * tangents).sum_dim(1) * (1.0 / rows as f64);
             let mut gradients = parts.clone().sum().backward();
             let q = images.grad_remove(&mut gradients).expect("every network reads its images");
-            Ok(Hypergradient { parts: download(parts.inner())?, q: download(q)? })
+            let product = product.then(|| self.engine.leaves(&weights, &mut gradients));
+            Ok((Hypergradient { parts: download(parts.inner())?, q: download(q)? }, product))
         })
     }
 }

@@ -207,6 +207,14 @@ impl Record {
     /// images.
     pub fn hypergradient(&self, direction: &Weights) -> Result<Hypergradient, Error> {
         direction.check_layout(self.network.layout())?;
-        self.engine.hypergradient(direction, &self.network)
+        Ok(self.engine.hypergradient(direction, &self.network, false)?.0)
+    }
+
+    /// [`Self::hypergradient`], and beside it the gradient of the inner product to the weights: the Hessian of the pass's
+    /// loss times `direction`, exactly. With it a gradient is carried backwards through training steps.
+    pub fn hypergradient_and_product(&self, direction: &Weights) -> Result<(Hypergradient, Weights), Error> {
+        direction.check_layout(self.network.layout())?;
+        let (found, product) = self.engine.hypergradient(direction, &self.network, true)?;
+        Ok((found, product.expect("the product was asked for")))
     }
 }

@@ -194,10 +194,15 @@ fn update(graph: &Graph, trace: &Trace, statistics: &mut Statistics) {
 }
 
 impl Record {
-    /// ⟨∇loss, direction⟩ and its gradient to the images.
-    pub(crate) fn hypergradient(&self, direction: &Weights, network: &Network) -> Hypergradient {
+    /// ⟨∇loss, direction⟩ and its gradient to the images; with `product`, also that to the weights.
+    pub(crate) fn hypergradient(
+        &self,
+        direction: &Weights,
+        network: &Network,
+        product: bool,
+    ) -> (Hypergradient, Option<Weights>) {
         let context = Context { graph: &self.graph, weights: &self.weights, pool: &self.pool };
-        let moved = context.tangent(&self.trace, direction);
+        let moved = context.tangent(&self.trace, direction, product);
         let last = self.graph.nodes.len() - 1;
         let (logits, tangent) = (self.trace.value(last), moved.tangent(last));
         let cotangent = self.adjoint.cotangents[last].as_ref().expect("all cotangents were kept");
@@ -205,8 +210,11 @@ impl Record {
         let change = CrossEntropy::gradient_tangent(logits, tangent, network.classes());
         let mut second = self.pool.take(change.len());
         second.copy_from_slice(&change);
-        let q = context.backward_tangent(&self.trace, &self.adjoint, direction, moved, Arc::new(second));
-        Hypergradient { parts, q: export(&q, network.channels(), self.graph.nodes[0].frame.pixels()) }
+        let mut product = product.then(|| Weights::zeros(Arc::clone(direction.layout())));
+        let (trace, adjoint, second) = (&self.trace, &self.adjoint, Arc::new(second));
+        let q = context.backward_tangent(trace, adjoint, direction, moved, second, product.as_mut());
+        let q = export(&q, network.channels(), self.graph.nodes[0].frame.pixels());
+        (Hypergradient { parts, q }, product)
     }
 }
 

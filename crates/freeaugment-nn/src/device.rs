@@ -201,11 +201,12 @@ impl EngineRecord {
         &self,
         direction: &Weights,
         network: &Network,
-    ) -> Result<Hypergradient, Error> {
+        product: bool,
+    ) -> Result<(Hypergradient, Option<Weights>), Error> {
         match self {
-            Self::Cpu(record) => Ok(in_pool(|| record.hypergradient(direction, network))),
+            Self::Cpu(record) => Ok(in_pool(|| record.hypergradient(direction, network, product))),
             #[cfg(feature = "burn")]
-            Self::Burn(record) => record.hypergradient(direction),
+            Self::Burn(record) => record.hypergradient(direction, product),
         }
     }
 }

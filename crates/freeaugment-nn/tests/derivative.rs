@@ -30,6 +30,23 @@ fn on_a_smooth_network_q_and_the_input_gradient_are_differences() {
     }
 }
 
+/// With rectifiers differences cannot check a Hessian (a step crosses kinks), but it is symmetric: u·Hv = v·Hu.
+#[test]
+fn the_hessian_of_every_network_is_symmetric() {
+    for (name, channels, size) in NETWORKS {
+        for activation in [Activation::Softplus, Activation::Relu] {
+            common::assert_hessian_is_symmetric(&Problem::new(name, channels, size, 6, activation));
+        }
+    }
+}
+
+#[test]
+fn on_a_smooth_network_the_product_with_the_hessian_is_a_difference() {
+    for (name, channels, size) in NETWORKS.into_iter().filter(|(name, ..)| name.starts_with("WRN")) {
+        common::assert_product_is_difference(&Problem::new(name, channels, size, 6, Activation::Softplus));
+    }
+}
+
 /// Burn's own autodiff on Burn's own CPU backend shares no line of arithmetic with the kernels.
 ///
 /// A fresh `ResNet-50` on four small images is chaotic with rectifiers (a change of the images in the sixth digit moves

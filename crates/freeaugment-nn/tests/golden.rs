@@ -69,10 +69,11 @@ struct Golden<'a> {
 }
 
 impl<'a> Golden<'a> {
-    fn new(bytes: &'a [u8]) -> Self {
-        let file = SafeTensors::deserialize(bytes).expect("hypergradient.safetensors is readable");
+    /// The tensors of `<name>.safetensors`, whose index is `<name>.json`.
+    fn named(name: &str, bytes: &'a [u8]) -> Self {
+        let file = SafeTensors::deserialize(bytes).unwrap_or_else(|error| panic!("{name}: {error}"));
         Self {
-            index: read_json("hypergradient.json"),
+            index: read_json(&format!("{name}.json")),
             file,
             compared: 0,
             worst: (0.0, String::new()),
@@ -125,6 +126,19 @@ impl<'a> Golden<'a> {
         if error / allowed > self.worst.0 {
             self.worst = (error / allowed, name.to_owned());
         }
+    }
+
+    /// Tells what was compared, which must not be nothing.
+    fn finish(self) {
+        let (share, name) = &self.worst;
+        println!(
+            "{} tensors compared; the furthest, {name}, uses {share:.2} of what is allowed",
+            self.compared
+        );
+        for name in &self.skipped {
+            report_skipped(name);
+        }
+        assert!(self.compared > 0, "nothing was compared");
     }
 
     /// [`Self::compare`] for every parameter, under a prefix.
@@ -209,7 +223,7 @@ fn a_search_step_agrees_with_the_reference() {
         return;
     }
     let bytes = std::fs::read(folder().join("hypergradient.safetensors")).expect("hypergradient.safetensors");
-    let mut golden = Golden::new(&bytes);
+    let mut golden = Golden::named("hypergradient", &bytes);
     let constants = golden.index["constants"].clone();
     let order: Vec<String> = constants["network"]["order"]
         .as_array()
@@ -274,15 +288,97 @@ fn a_search_step_agrees_with_the_reference() {
     compare_policy(&mut golden, &constants, &q);
     assert_eq!(classifier.statistics(), &before, "running statistics change in the training pass only");
 
-    let (share, name) = &golden.worst;
-    println!(
-        "{} tensors compared; the furthest, {name}, uses {:.2} of what is allowed",
-        golden.compared, share
-    );
-    for name in &golden.skipped {
-        report_skipped(name);
+    golden.finish();
+}
+
+/// The gradient of a validation loss through several real training steps, carried backwards by Hessian-vector products.
+#[test]
+fn unrolled_steps_agree_with_the_reference() {
+    if !has("unroll.safetensors") {
+        return;
     }
-    assert!(golden.compared > 0, "nothing was compared");
+    let bytes = std::fs::read(folder().join("unroll.safetensors")).expect("unroll.safetensors");
+    let mut golden = Golden::named("unroll", &bytes);
+    let constants = golden.index["constants"].clone();
+    let order: Vec<String> = constants["network"]["order"]
+        .as_array()
+        .expect("constants.network.order")
+        .iter()
+        .map(|name| name.as_str().expect("a name").to_owned())
+        .collect();
+    let [steps, count, channels, height, width] = golden.shape("images")[..] else {
+        panic!("images have five dimensions")
+    };
+    assert_eq!(steps, count_at(&constants, "/steps"));
+    let name =
+        format!("WRN-{}-{}", count_at(&constants, "/network/depth"), count_at(&constants, "/network/widen"));
+    let network =
+        Network::new(name.parse().unwrap(), count_at(&constants, "/network/classes"), channels).unwrap();
+    let mut classifier = Classifier::new(network, &Device::cpu(), 0);
+    let layout = classifier.layout().clone();
+    let read = |prefix: &str| {
+        let mut weights = Weights::zeros(layout.clone());
+        for name in &order {
+            weights.get_mut(name).unwrap().copy_from_slice(&golden.input(&format!("{prefix}.{name}")));
+        }
+        weights
+    };
+    let (theta, buffer, direction) = (read("theta"), read("buffer"), read("direction"));
+    *classifier.weights_mut() = theta;
+    let (images, labels) = (golden.input("images"), golden.labels("labels"));
+    let batch = |step: usize| Batch {
+        images: &images[step * count * channels * height * width..][..count * channels * height * width],
+        labels: &labels[step * count..][..count],
+        height,
+        width,
+    };
+    let rates: Vec<f32> = constants["rates"]
+        .as_array()
+        .expect("constants.rates")
+        .iter()
+        .map(|rate| rate.as_f64().expect("a number") as f32)
+        .collect();
+    let (momentum, decay) =
+        (number(&constants, "/momentum") as f32, number(&constants, "/weight_decay") as f32);
+
+    // Forward, keeping what each step computed.
+    let mut sgd = Sgd::new(momentum, true, decay).unwrap();
+    sgd.set_buffer(buffer);
+    let (mut records, mut losses) = (Vec::new(), Vec::new());
+    for (step, &rate) in rates.iter().enumerate() {
+        let (evaluation, record) = classifier.train_and_keep(batch(step)).unwrap();
+        sgd.step(classifier.weights_mut(), &evaluation.gradient, rate).unwrap();
+        losses.push(evaluation.loss as f32);
+        records.push(record);
+    }
+    golden.compare("losses", &losses);
+    let (x, y) = (golden.input("x_val"), golden.labels("y_val"));
+    let [_, _, height, width] = golden.shape("x_val")[..] else { panic!("x_val has four dimensions") };
+    let validation = classifier.gradient(Batch { images: &x, labels: &y, height, width }).unwrap();
+    golden.compare("val_loss", &[validation.loss as f32]);
+    golden.compare_all("v", &validation.gradient, &order);
+
+    // Backward: how the final loss depends on weights (lambda) and momentum (nu) before every step.
+    let (mut lambda, mut nu) = (validation.gradient, Weights::zeros(layout.clone()));
+    let (mut to_images, mut parts) = (vec![Vec::new(); rates.len()], vec![Vec::new(); rates.len()]);
+    for (step, &rate) in rates.iter().enumerate().rev() {
+        nu.add_scaled(-rate * momentum, &lambda).unwrap();
+        let mut gamma = nu.clone();
+        gamma.add_scaled(-rate, &lambda).unwrap();
+        let (found, product) = records[step].hypergradient_and_product(&gamma).unwrap();
+        nu.scale(momentum).unwrap();
+        lambda.add_scaled(decay, &gamma).unwrap();
+        lambda.add_scaled(1.0, &product).unwrap();
+        (to_images[step], parts[step]) = (found.q, found.parts);
+    }
+    golden.compare_all("lambda", &lambda, &order);
+    golden.compare_all("nu", &nu, &order);
+    golden.compare("to_images", &to_images.concat());
+    golden.compare("parts", &parts.concat());
+    let (found, product) = records[0].hypergradient_and_product(&direction).unwrap();
+    golden.compare("q", &found.q);
+    golden.compare_all("hvp", &product, &order);
+    golden.finish();
 }
 
 #[test]

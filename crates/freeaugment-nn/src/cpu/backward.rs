@@ -152,7 +152,8 @@ impl Context<'_> {
         result
     }
 
-    /// The tangent of [`Self::backward`] down to the input: `q`, `[batch, height, width, channel]`.
+    /// The tangent of [`Self::backward`] down to the input: `q`, `[batch, height, width, channel]`. Where it is asked for,
+    /// how the gradient of the weights moves is written to `product`: the Hessian times the direction.
     ///
     /// `logits` is how the logits' cotangent moves.
     pub(crate) fn backward_tangent(
@@ -162,13 +163,15 @@ impl Context<'_> {
         direction: &Weights,
         mut moved: TangentTrace,
         logits: Shared,
+        mut product: Option<&mut Weights>,
     ) -> Shared {
         let count = self.graph.nodes.len();
         let mut seconds: Vec<Option<Shared>> = vec![None; count];
         seconds[count - 1] = Some(logits);
         for id in (1..count).rev() {
             let second = seconds[id].take().expect("every value reaches the logits");
-            self.pull_back_tangent(id, trace, adjoint, direction, &moved, &second, &mut seconds);
+            let product = product.as_deref_mut();
+            self.pull_back_tangent(id, trace, adjoint, direction, &moved, &second, &mut seconds, product);
             moved.tangents[id] = None;
         }
         seconds[0].take().expect("every network reads its input")
@@ -184,6 +187,7 @@ impl Context<'_> {
         moved: &TangentTrace,
         second: &Shared,
         seconds: &mut [Option<Shared>],
+        product: Option<&mut Weights>,
     ) {
         let Node { operation, input, frame } = self.graph.nodes[id];
         let source = self.graph.nodes[input].frame;
@@ -195,6 +199,16 @@ impl Context<'_> {
                 if let Some(addend) = addend {
                     self.share(seconds, addend, second);
                 }
+                if let Some(product) = product {
+                    let product = product.at_mut(weight);
+                    layer.weights(trace.value(input), second, product);
+                    // Only the network's input may have no tangent: it stays.
+                    if let Some(dx) = &moved.tangents[input] {
+                        let mut more = vec![0.0; product.len()];
+                        layer.weights(dx, cotangent, &mut more);
+                        add(product, &more);
+                    }
+                }
                 let terms = [(&second[..], self.weights.at(weight)), (cotangent, direction.at(weight))];
                 self.collect(seconds, input, len, |out, addend| layer.backward(&terms, out, addend));
             }
@@ -204,7 +218,7 @@ impl Context<'_> {
                 let affine_tangent = Affine { scale: direction.at(scale), shift: direction.at(shift) };
                 let left = adjoint.norms[id].as_ref().expect("every norm was pulled back");
                 let tangent = moved.norms[id].as_ref().expect("every norm has a tangent");
-                self.collect(seconds, input, len, |out, addend| {
+                let means = self.collect(seconds, input, len, |out, addend| {
                     normalization::backward_tangent(
                         trace.value(input),
                         moved.tangent(input),
@@ -214,8 +228,16 @@ impl Context<'_> {
                         (second, tangent),
                         out,
                         addend,
-                    );
+                    )
                 });
+                if let Some(product) = product {
+                    let pixels = (trace.batch * frame.pixels()) as f32;
+                    for (target, means) in [(shift, &means[0]), (scale, &means[1])] {
+                        for (product, mean) in product.at_mut(target).iter_mut().zip(means) {
+                            *product = mean * pixels;
+                        }
+                    }
+                }
             }
             Operation::Add { other, activation } => {
                 let (a, b) = (trace.value(input), trace.value(other));
@@ -236,12 +258,32 @@ impl Context<'_> {
             Operation::MeanPixels => self.collect(seconds, input, len, |out, addend| {
                 pooling::mean_backward(second, source, out, addend);
             }),
-            Operation::Linear { weight, .. } => {
+            Operation::Linear { weight, bias } => {
+                if let Some(product) = product {
+                    let mut bias_product = vec![0.0; frame.channels];
+                    linear::weights(trace.value(input), second, product.at_mut(weight), &mut bias_product);
+                    let mut more = vec![0.0; product.at_mut(weight).len()];
+                    // How the input moves is no matter of the bias.
+                    linear::weights(
+                        moved.tangent(input),
+                        cotangent,
+                        &mut more,
+                        &mut vec![0.0; frame.channels],
+                    );
+                    add(product.at_mut(weight), &more);
+                    product.at_mut(bias).copy_from_slice(&bias_product);
+                }
                 let terms = [(&second[..], self.weights.at(weight)), (cotangent, direction.at(weight))];
                 self.collect(seconds, input, len, |out, addend| {
                     linear::backward(&terms, frame.channels, out, addend);
                 });
             }
         }
+    }
+}
+
+fn add(total: &mut [f32], more: &[f32]) {
+    for (total, more) in total.iter_mut().zip(more) {
+        *total += more;
     }
 }

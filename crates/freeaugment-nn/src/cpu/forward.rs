@@ -116,7 +116,7 @@ impl<'a> Context<'a> {
 
 /// What the tangent pass computed and the tangent of the backward pass needs.
 pub(crate) struct TangentTrace {
-    /// Only the tangents that batch norms and activated sums read are still held, and the logits'.
+    /// Only the tangents that batch norms and activated sums read are still held, and the logits'; or all of them.
     pub(crate) tangents: Vec<Option<Shared>>,
     pub(crate) norms: Vec<Option<Tangent>>,
 }
@@ -128,11 +128,12 @@ impl TangentTrace {
 }
 
 impl Context<'_> {
-    /// How every value of `trace` moves when the weights move along `direction` and the input stays.
-    pub(crate) fn tangent(&self, trace: &Trace, direction: &Weights) -> TangentTrace {
+    /// How every value of `trace` moves when the weights move along `direction` and the input stays. Unless all is to be
+    /// kept, which a Hessian-vector product needs, a tangent is released as soon as nothing reads it any more.
+    pub(crate) fn tangent(&self, trace: &Trace, direction: &Weights, keep: bool) -> TangentTrace {
         let nodes = &self.graph.nodes;
         let mut out = TangentTrace { tangents: vec![None; nodes.len()], norms: vec![None; nodes.len()] };
-        let mut needed = vec![false; nodes.len()];
+        let mut needed = vec![keep; nodes.len()];
         for node in nodes {
             match node.operation {
                 Operation::Normalize { .. } => needed[node.input] = true,

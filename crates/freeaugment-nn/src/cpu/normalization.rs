@@ -175,7 +175,7 @@ struct Second<'a> {
 
 /// The tangent of [`backward`]: how the cotangent of x moves when the weights move along their tangent.
 ///
-/// `cotangent` is that of a, `cotangent_tangent` how it moves.
+/// `cotangent` is that of a, `cotangent_tangent` how it moves. Returned is how the means of [`Cotangent`] move.
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn backward_tangent(
     x: &[f32],
@@ -186,7 +186,7 @@ pub(crate) fn backward_tangent(
     (cotangent_tangent, tangent): (&[f32], &Tangent),
     out: &mut [f32],
     addend: Option<&[f32]>,
-) {
+) -> [Vec<f32>; 2] {
     let channels = affine.scale.len();
     let chunk = chunk(channels);
     let second = Second { moments, affine, affine_tangent, cotangent: left, tangent };
@@ -201,6 +201,7 @@ pub(crate) fn backward_tangent(
         let addend = addend.map(|addend| &addend[range.clone()]);
         with_curve!(activation, backward_tangent_write(arrays(range), &second, &sums, addend, out));
     });
+    sums
 }
 
 versions! {

@@ -92,7 +92,8 @@ fn run_step(problem: &Problem, device: &Device) -> Vec<(String, Vec<f32>)> {
     let mut classifier = problem.classifier(device);
     let direction = Problem::direction(&classifier);
     let (evaluation, record) = classifier.train_and_keep(problem.batch()).unwrap();
-    let found = record.hypergradient(&direction).unwrap();
+    let (found, product) = record.hypergradient_and_product(&direction).unwrap();
+    assert_eq!(found, record.hypergradient(&direction).unwrap(), "the product changes nothing else");
     let (loss, input) = classifier.input_gradient(problem.batch()).unwrap();
     let mut results = vec![
         ("loss".to_owned(), vec![evaluation.loss as f32]),
@@ -109,6 +110,7 @@ fn run_step(problem: &Problem, device: &Device) -> Vec<(String, Vec<f32>)> {
     for entry in classifier.layout().entries() {
         results.push((entry.name().to_owned(), evaluation.gradient.values()[entry.range()].to_vec()));
     }
+    results.push(("the product with the Hessian".to_owned(), product.values().to_vec()));
     results
 }
 
@@ -183,4 +185,35 @@ pub fn assert_input_gradient_is_difference(problem: &Problem) {
     let found: f64 = gradient.iter().zip(&way).map(|(g, w)| f64::from(g * w)).sum();
     let scale = gradient.iter().map(|g| f64::from(g * g)).sum::<f64>().sqrt();
     assert!((found - wanted).abs() < 1e-2 * scale, "{name}: {found} in place of {wanted} of {scale}");
+}
+
+/// The Hessian is symmetric: with v = Hu, u·Hv and v·Hu are one number, the square of v's length.
+pub fn assert_hessian_is_symmetric(problem: &Problem) {
+    let mut classifier = problem.classifier(&Device::cpu());
+    let u = Problem::direction(&classifier);
+    let (_, record) = classifier.train_and_keep(problem.batch()).unwrap();
+    let product = |direction: &Weights| record.hypergradient_and_product(direction).unwrap().1;
+    let v = product(&u);
+    let (first, second) = (u.dot(&product(&v)), v.dot(&v));
+    assert!((first / second - 1.0).abs() < 1e-4, "{}: {first} and {second}", problem.network.name());
+}
+
+/// H·direction is how the gradient moves along the direction.
+pub fn assert_product_is_difference(problem: &Problem) {
+    let mut classifier = problem.classifier(&Device::cpu());
+    let direction = Problem::direction(&classifier);
+    let (_, record) = classifier.train_and_keep(problem.batch()).unwrap();
+    let product = record.hypergradient_and_product(&direction).unwrap().1;
+    let step = 1e-3;
+    let gradient = |classifier: &Classifier| classifier.gradient(problem.batch()).unwrap().gradient;
+    let (ahead, behind) = difference(&mut classifier, &direction, step, gradient);
+    let slope =
+        ahead.values().iter().zip(behind.values()).map(|(ahead, behind)| (ahead - behind) / (2.0 * step));
+    let slope: Vec<f32> = slope.collect();
+    let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| f64::from(*a) * f64::from(*b)).sum::<f64>();
+    let cosine = dot(product.values(), &slope)
+        / (dot(product.values(), product.values()) * dot(&slope, &slope)).sqrt();
+    assert!(cosine > 0.9999, "{}: cosine {cosine}", problem.network.name());
+    let length = (dot(product.values(), product.values()) / dot(&slope, &slope)).sqrt();
+    assert!((length - 1.0).abs() < 5e-3, "{}: length {length}", problem.network.name());
 }

@@ -52,13 +52,18 @@ impl StateWriter {
     }
 
     /// The state of a classifier and its optimiser.
-    pub fn classifier(&mut self, classifier: &Classifier, sgd: &Sgd) {
+    pub fn classifier(&mut self, classifier: &Classifier, sgd: &Sgd) -> Result<(), Error> {
+        // They may be on a device that fails.
+        classifier.weights().fetch()?;
+        classifier.statistics().fetch()?;
         self.singles("weights", classifier.weights().values());
         self.singles("running_mean", classifier.statistics().mean());
         self.singles("running_variance", classifier.statistics().variance());
         if let Some(buffer) = sgd.buffer() {
+            buffer.fetch()?;
             self.singles("momentum", buffer.values());
         }
+        Ok(())
     }
 
     /// Writes the file: whole or not at all.

@@ -43,7 +43,7 @@ impl Journal {
         for (key, value) in session.identity() {
             state.entry(key, value);
         }
-        session.save(&mut state);
+        session.save(&mut state)?;
         state.write(&self.state)
     }
 

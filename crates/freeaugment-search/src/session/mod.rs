@@ -57,7 +57,7 @@ pub trait Session {
     }
 
     /// Writes all that changes, to continue from.
-    fn save(&self, state: &mut StateWriter);
+    fn save(&self, state: &mut StateWriter) -> Result<(), Error>;
 
     /// Puts a session at its beginning where the state was.
     fn restore(&mut self, state: &StateReader) -> Result<(), Error>;

@@ -348,8 +348,8 @@ impl Session for Search {
         &self.setup.identity
     }
 
-    fn save(&self, state: &mut StateWriter) {
-        self.trainer.save(state);
+    fn save(&self, state: &mut StateWriter) -> Result<(), Error> {
+        self.trainer.save(state)?;
         let parameters = self.policy.parameters();
         state.singles("policy.depth", parameters.depth());
         state.singles("policy.types", parameters.types());
@@ -359,6 +359,7 @@ impl Session for Search {
             state.singles(name, values);
         }
         if let Some(direction) = &self.direction {
+            direction.fetch()?;
             state.singles("direction", direction.values());
         }
         state.json("search_tally", &self.tally);
@@ -369,6 +370,7 @@ impl Session for Search {
                 state.doubles(&format!("adam.{name}.{moment}"), values);
             }
         }
+        Ok(())
     }
 
     fn restore(&mut self, state: &StateReader) -> Result<(), Error> {

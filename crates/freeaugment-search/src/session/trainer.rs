@@ -143,11 +143,12 @@ impl Trainer {
         Err(Error::Diverged { loss, epoch: self.epoch() + 1, step })
     }
 
-    pub(crate) fn save(&self, state: &mut StateWriter) {
-        state.classifier(&self.classifier, &self.sgd);
+    pub(crate) fn save(&self, state: &mut StateWriter) -> Result<(), Error> {
+        state.classifier(&self.classifier, &self.sgd)?;
         state.entry("step", self.progress.done.to_string());
         state.entry("steps", self.progress.total.to_string());
         state.json("tally", &self.tally);
+        Ok(())
     }
 
     pub(crate) fn restore(&mut self, state: &StateReader) -> Result<(), Error> {

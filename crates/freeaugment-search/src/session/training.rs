@@ -150,9 +150,9 @@ impl Session for Training {
         vec![("seed", self.seed.to_string()), ("candidate", self.candidate.identity().to_owned())]
     }
 
-    fn save(&self, state: &mut StateWriter) {
-        self.trainer.save(state);
+    fn save(&self, state: &mut StateWriter) -> Result<(), Error> {
         state.json("training_tally", &self.tally);
+        self.trainer.save(state)
     }
 
     fn restore(&mut self, state: &StateReader) -> Result<(), Error> {
