@@ -4,4 +4,4 @@ mod published;
 mod run;
 
 pub use published::{DEEPAA, NPY, archive, deepaa, torch, use_published};
-pub use run::{Runs, read_everything, small_search, split_checkpoint};
+pub use run::{Runs, read_file, small_search, split_checkpoint};

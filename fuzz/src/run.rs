@@ -92,16 +92,28 @@ pub fn split_checkpoint(file: &[u8]) -> (&[u8], &[u8]) {
     rest.split_at(u64::from_le_bytes(*length) as usize)
 }
 
-/// Reads all that a run holds, whatever is wrong with it.
-pub fn read_everything(folder: &Path) {
+/// Reads one file of a run through the reader that is for it, whatever is wrong with it. Other files are sound, so reading
+/// them each time would find nothing.
+pub fn read_file(folder: &Path, file: &Path) {
     let Ok(run) = Run::open(folder) else { return };
-    let _ = (run.environment(), run.epochs(), run.policies(), run.report(), run.proof());
-    if run.task() == Task::Search {
-        let _ = (run.settings(), run.state(), run.policy());
-    } else if let Ok(comparison) = run.comparison() {
-        let _ = comparison.summary(&run);
-        for trial in comparison.trials(&run).iter().take(8) {
-            let _ = (trial.epochs(), trial.result());
+    let is_own = file.parent() == Some(folder);
+    match file.file_name().and_then(|name| name.to_str()).unwrap_or_default() {
+        "run.json" => {}
+        "config.toml" => drop(run.settings()),
+        "environment.json" => drop(run.environment()),
+        "checkpoint.safetensors" => drop(run.state()),
+        "metrics.jsonl" if is_own => drop(run.epochs()),
+        "policy.json" if is_own => drop(run.policy()),
+        "result.json" if is_own => drop(run.report()),
+        "proof.json" => drop(run.proof()),
+        name if name.starts_with("epoch-") => drop(run.policies()),
+        // The list of candidates, their policies, and what their trainings left.
+        _ => {
+            let Ok(comparison) = run.comparison() else { return };
+            let _ = comparison.summary(&run);
+            for trial in comparison.trials(&run).iter().take(8) {
+                drop(trial.epochs());
+            }
         }
     }
 }
