@@ -119,3 +119,15 @@ fn one_file_is_one_class() {
         "ROOT: there is only one class, `cat`: a classifier needs at least two"
     );
 }
+
+#[test]
+fn white_space_that_json_does_not_know_belongs_to_no_drawing() {
+    let root = folder();
+    let lines = format!("\x0c{SQUARE}\n\x0c\n \x0c {SQUARE} \x0c\r\n\x0c");
+    write(root.path().join("raw.ndjson"), &lines);
+    write(root.path().join("packed.ndjson.gz"), gzip(lines.as_bytes()));
+    let dataset = opened(root.path());
+    assert_eq!(dataset.labels, [0, 0, 1, 1]);
+    let first = dataset.read(0).expect("sound");
+    assert!((1..4).all(|index| dataset.read(index).expect("sound") == first));
+}

@@ -16,7 +16,9 @@ struct Strokes {
 
 /// The pixels of a drawing, white on black.
 pub(super) fn pixels(line: &[u8]) -> Result<Vec<u8>, String> {
-    if line.trim_ascii_start().starts_with(b"[") {
+    // A form feed is white space to us, but not to JSON.
+    let line = line.trim_ascii();
+    if line.starts_with(b"[") {
         return from_numbers(line);
     }
     let strokes: Strokes = serde_json::from_slice(line).map_err(|error| no_drawing(&error))?;

@@ -41,6 +41,11 @@ pub(super) fn places_in(mut reader: impl BufRead) -> std::io::Result<Vec<u64>> {
     Ok(places)
 }
 
+/// The line that begins here. What follows it up to the next one is white space, or the beginning of a blank line.
+pub(super) fn first(bytes: &[u8]) -> &[u8] {
+    bytes.split(|&byte| byte == b'\n').next().unwrap_or(bytes)
+}
+
 /// One line, from its beginning to that of the next.
 pub(super) fn read(path: &Path, start: u64, end: u64) -> Result<Vec<u8>, String> {
     if end - start > LONGEST {
@@ -53,6 +58,7 @@ pub(super) fn read(path: &Path, start: u64, end: u64) -> Result<Vec<u8>, String>
             file.take(end - start).read_to_end(&mut line)
         })
         .map_err(|error| error.to_string())?;
+    line.truncate(first(&line).len());
     Ok(line)
 }
 

@@ -140,7 +140,8 @@ fn hold(path: &Path, reader: impl Read, held: &AtomicUsize) -> Result<Held, Erro
 /// Reads bytes as a file of drawings, from places and line by line; both find the same.
 pub(super) fn fuzz(bytes: &[u8]) {
     let Ok(places) = lines::places_in(bytes) else { return };
-    let drawn = places.windows(2).map(|ends| drawing::pixels(&bytes[ends[0] as usize..ends[1] as usize]));
+    let line = |ends: &[u64]| lines::first(&bytes[ends[0] as usize..ends[1] as usize]);
+    let drawn = places.windows(2).map(|ends| drawing::pixels(line(ends)));
     let drawn: Vec<_> = drawn.collect();
     let held = hold(Path::new("a.ndjson"), bytes, &AtomicUsize::new(0));
     let Ok(Held::Pixels { pixels, bad }) = held else { panic!("memory can be read, and holds few drawings") };
