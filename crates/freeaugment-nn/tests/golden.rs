@@ -217,6 +217,20 @@ fn compare_policy(golden: &mut Golden, constants: &Value, q: &[f32]) {
     }
 }
 
+/// The names of the parameters, in the order of the reference.
+fn order(constants: &Value) -> Vec<String> {
+    let names = constants["network"]["order"].as_array().expect("constants.network.order");
+    names.iter().map(|name| name.as_str().expect("a name").to_owned()).collect()
+}
+
+/// The reference's network with fresh weights.
+fn classifier(constants: &Value, channels: usize) -> Classifier {
+    let size = |key: &str| count_at(constants, &format!("/network/{key}"));
+    let name = format!("WRN-{}-{}", size("depth"), size("widen"));
+    let network = Network::new(name.parse().unwrap(), size("classes"), channels).unwrap();
+    Classifier::new(network, &Device::cpu(), 0)
+}
+
 #[test]
 fn a_search_step_agrees_with_the_reference() {
     if !has("hypergradient.safetensors") {
@@ -225,23 +239,14 @@ fn a_search_step_agrees_with_the_reference() {
     let bytes = std::fs::read(folder().join("hypergradient.safetensors")).expect("hypergradient.safetensors");
     let mut golden = Golden::named("hypergradient", &bytes);
     let constants = golden.index["constants"].clone();
-    let order: Vec<String> = constants["network"]["order"]
-        .as_array()
-        .expect("constants.network.order")
-        .iter()
-        .map(|name| name.as_str().expect("a name").to_owned())
-        .collect();
+    let order = order(&constants);
     for (key, built_in) in [("bn_eps", 1e-5), ("bn_momentum", 0.1)] {
         if let Some(value) = constants["network"][key].as_f64() {
             assert!((value - built_in).abs() < 1e-12, "{key} is {value}, but this engine's is {built_in}");
         }
     }
     let shape = golden.shape("x_aug");
-    let name =
-        format!("WRN-{}-{}", count_at(&constants, "/network/depth"), count_at(&constants, "/network/widen"));
-    let network =
-        Network::new(name.parse().unwrap(), count_at(&constants, "/network/classes"), shape[1]).unwrap();
-    let mut classifier = Classifier::new(network, &Device::cpu(), 0);
+    let mut classifier = classifier(&constants, shape[1]);
     let names: Vec<_> = classifier.layout().entries().iter().map(|entry| entry.name().to_owned()).collect();
     assert_eq!(names, order, "parameters stand in the order of the forward pass");
     let mut buffer = Weights::zeros(classifier.layout().clone());
@@ -300,21 +305,12 @@ fn unrolled_steps_agree_with_the_reference() {
     let bytes = std::fs::read(folder().join("unroll.safetensors")).expect("unroll.safetensors");
     let mut golden = Golden::named("unroll", &bytes);
     let constants = golden.index["constants"].clone();
-    let order: Vec<String> = constants["network"]["order"]
-        .as_array()
-        .expect("constants.network.order")
-        .iter()
-        .map(|name| name.as_str().expect("a name").to_owned())
-        .collect();
+    let order = order(&constants);
     let [steps, count, channels, height, width] = golden.shape("images")[..] else {
         panic!("images have five dimensions")
     };
     assert_eq!(steps, count_at(&constants, "/steps"));
-    let name =
-        format!("WRN-{}-{}", count_at(&constants, "/network/depth"), count_at(&constants, "/network/widen"));
-    let network =
-        Network::new(name.parse().unwrap(), count_at(&constants, "/network/classes"), channels).unwrap();
-    let mut classifier = Classifier::new(network, &Device::cpu(), 0);
+    let mut classifier = classifier(&constants, channels);
     let layout = classifier.layout().clone();
     let read = |prefix: &str| {
         let mut weights = Weights::zeros(layout.clone());
