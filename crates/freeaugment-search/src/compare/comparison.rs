@@ -188,11 +188,6 @@ impl Comparison {
         &self.seeds
     }
 
-    /// What the others are compared with.
-    pub fn baseline(&self) -> &Candidate {
-        &self.candidates[self.baseline]
-    }
-
     /// All cells, seed after seed, so that an interrupted comparison has whole rows of pairs.
     pub fn trials(&self, run: &Run) -> Vec<Trial> {
         let each = |&seed: &u64| {

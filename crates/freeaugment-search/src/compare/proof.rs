@@ -78,7 +78,7 @@ impl fmt::Display for Under {
 }
 
 /// Whether settings and data ask for a proof.
-pub(crate) fn is_wanted(search: &Search) -> bool {
+fn is_wanted(search: &Search) -> bool {
     search.settings().proof_epochs > 0 && !search.setup().test.is_empty()
 }
 
