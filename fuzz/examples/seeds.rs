@@ -5,7 +5,7 @@ use std::io::Cursor;
 use std::path::Path;
 
 use freeaugment::PolicyConfig;
-use freeaugment_baseline::{Kind, Published, import_bytes};
+use freeaugment_baseline::{Baseline, Kind, NamedBaseline, Published, import_bytes};
 use freeaugment_fuzz::{Runs, archive, deepaa, split_checkpoint, torch};
 use freeaugment_search::Task;
 use freeaugment_search::preset::preset;
@@ -98,6 +98,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     ];
     for (name, policy) in published {
         write("published_file", &format!("{name}.json"), policy?.to_json().as_bytes())?;
+    }
+    for baseline in Baseline::all() {
+        let file = format!("{}.json", baseline.family());
+        write("published_file", &file, NamedBaseline::from(baseline).to_json().as_bytes())?;
     }
     for (task, name) in [(Task::Search, "search"), (Task::Comparison, "comparison")] {
         for of in ["quick", "cifar10"] {

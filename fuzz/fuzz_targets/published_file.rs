@@ -1,13 +1,16 @@
-//! The reader of our own files of published policies on arbitrary bytes.
+//! The reader of our own files of baselines and published policies on arbitrary bytes.
 #![no_main]
 
-use freeaugment_baseline::Published;
-use freeaugment_fuzz::use_published;
+use freeaugment_baseline::BaselineFile;
+use freeaugment_fuzz::{use_named, use_published};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
-    if let Ok(published) = Published::from_json(bytes) {
-        assert!(Published::recognises(bytes));
-        use_published(&published);
+    let Ok(file) = BaselineFile::from_json(bytes) else { return };
+    assert!(BaselineFile::recognises(bytes));
+    let _ = (file.name(), file.explanation(), file.provenance());
+    match &file {
+        BaselineFile::Named(named) => use_named(named),
+        BaselineFile::Published(published) => use_published(published),
     }
 });

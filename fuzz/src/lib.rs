@@ -3,5 +3,5 @@
 mod published;
 mod run;
 
-pub use published::{DEEPAA, NPY, archive, deepaa, torch, use_published};
+pub use published::{DEEPAA, NPY, archive, deepaa, torch, use_named, use_published};
 pub use run::{Runs, read_file, small_search, split_checkpoint};

@@ -1,9 +1,9 @@
-//! Published policies: what is done with them, and the archives that hold them.
+//! Baselines and published policies: what is done with them, and the archives that hold them.
 
 use std::io::{Cursor, Write as _};
 
 use freeaugment_base::random::{Purpose, Stream};
-use freeaugment_baseline::{Augmentation as _, Moment, Published};
+use freeaugment_baseline::{Augmentation as _, BaselineFile, Moment, NamedBaseline, Published};
 use freeaugment_data::Picture;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
@@ -24,6 +24,12 @@ pub fn use_published(published: &Published) {
         }
     }
     assert_eq!(picture.pixels.len(), 60);
+}
+
+/// A baseline by its name can be written and read again.
+pub fn use_named(named: &NamedBaseline) {
+    let again = BaselineFile::from_json(named.to_json().as_bytes()).expect("what was written can be read");
+    assert_eq!(again, BaselineFile::Named(named.clone()));
 }
 
 /// An archive with these files.

@@ -74,6 +74,24 @@ impl Baseline {
         self.row.description
     }
 
+    /// What it does, for people: its operations with their numbers in one line, where it has any, and in another what is
+    /// done beside them.
+    ///
+    /// ```
+    /// use freeaugment_baseline::Baseline;
+    ///
+    /// let baseline: Baseline = "rand:1:14".parse()?;
+    /// assert!(baseline.explanation().starts_with("RandAugment: 1 operation at level 14 of 30\n"));
+    /// # Ok::<(), freeaugment_baseline::BaselineError>(())
+    /// ```
+    pub fn explanation(&self) -> String {
+        match self.operations {
+            Operations::None => self.recipe().words(false),
+            Operations::Drawn(_) => format!("{}\n{}", self.description(), self.recipe().words(true)),
+            Operations::Numbered(rand) => format!("{}\n{}", rand.words(), self.recipe().words(true)),
+        }
+    }
+
     /// Whether two numbers may follow its name: how many operations, and at which level.
     pub const fn takes_numbers(&self) -> bool {
         matches!(self.operations, Operations::Numbered(_))

@@ -3,7 +3,8 @@
 //!
 //! They act on 8-bit images and follow PIL, as their authors' code does, which differs from the transformations of a
 //! FreeAugment policy (nearest sampling, other enhancers). An [`Augmentation`] says which [`Action`]s an image
-//! undergoes; [`Action::apply`] does it. A [`Baseline`] is an augmentation by name, with the [`Recipe`] it belongs to.
+//! undergoes; [`Action::apply`] does it. A [`Baseline`] is an augmentation by name, with the [`Recipe`] it belongs to;
+//! a [`BaselineFile`] holds one, or a [`Published`] policy.
 //!
 //! ```
 //! use freeaugment_base::random::{Purpose, Stream};
@@ -31,6 +32,7 @@ mod auto_augment;
 mod baseline;
 mod domain_bed;
 mod error;
+mod file;
 mod operation;
 mod pixel;
 mod published;
@@ -46,6 +48,7 @@ pub use auto_augment::{AutoAugment, AutoAugmentTable};
 pub use baseline::Baseline;
 pub use domain_bed::DomainBed;
 pub use error::BaselineError;
+pub use file::{BaselineFile, NamedBaseline};
 pub use operation::Operation;
 pub use published::{
     Error as PublishedError, Kind, Problem as PublishedProblem, Published, Source, UnknownKind, import,

@@ -52,6 +52,13 @@ impl RandAugment {
     pub const fn is_torchvision(&self) -> bool {
         self.torchvision
     }
+
+    /// What it does, in one line.
+    pub(crate) fn words(&self) -> String {
+        let whose = if self.torchvision { " as torchvision has it" } else { "" };
+        let plural = if self.operations == 1 { "" } else { "s" };
+        format!("RandAugment{whose}: {} operation{plural} at level {} of {TOP}", self.operations, self.level)
+    }
 }
 
 impl Default for RandAugment {

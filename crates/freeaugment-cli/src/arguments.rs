@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 use freeaugment_baseline::Baseline;
 
-use crate::flags::SettingFlags;
+use crate::flags::{ForComparison, ForFind, ForSearch, SettingFlags};
 
 const EXAMPLES: &str = "\
 Examples:
+  freeaugment find --data photos/              the one command: a policy for your images, and proof that it helps
   freeaugment search                           on built-in drawings: a first look, some minutes
   freeaugment search --data photos/            on your own images, in photos/CLASS/… for instance
   freeaugment search --data photos/ --dry-run  what would be done, and how long it would take
@@ -29,6 +30,26 @@ Exit codes:
   7    the training diverged
   130  interrupted; what was done is saved";
 
+const FIND_HELP: &str = "\
+Finds a policy for your images and proves that it helps, within a budget of time.
+
+It looks at the data, measures the machine and plans; a search proposes a policy; whole trainings on validation images \
+select among it, variations of it and what people use without a search (crop and flip, TrivialAugment-Wide, RandAugment); \
+fresh classifiers on test images say what the selected one is worth, with intervals. Where nothing that was learned does \
+better than a default, that default is the policy: it is never worse than the best of them, beyond noise.
+
+The policy is the run's policy.json, the verdict its verdict.json. Images in train/, val/ and test/ stay where they are; \
+where there are no such folders they are split by seed. With validation and test images from where the classifier will be \
+used, it learns what bridges the difference. Test images are touched by the proof alone.";
+
+const FIND_EXAMPLES: &str = "\
+Examples:
+  freeaugment find --data photos/
+  freeaugment find --data photos/ --budget 20m --dry-run   what would be done
+  freeaugment find --data photos/ --budget 3h --network WRN-28-2 --size 64 --out runs/photos
+
+Ctrl-C finishes the step and saves; `freeaugment resume RUN` goes on.";
+
 const SEARCH_HELP: &str = "\
 Learns a policy: how many transformations to apply, which, in what order and how strongly.
 
@@ -38,7 +59,8 @@ is learned is written into a run folder; the policy is its policy.json.
 Settings come from a preset, a TOML file over it and flags over both. Every setting below is also a key of that file, \
 with _ for -. What neither says is decided by the preset:
   drawings     the built-in drawings (the default without --data)
-  quick        what a CPU does in reasonable time (the default with --data)
+  quick        what a CPU does in reasonable time, looking many steps ahead (the default with --data)
+  one-step     the same with the paper's method, which looks one step ahead
   cifar10, cifar100, imagenet100, domainnet
                the paper's settings; they want a GPU or patience";
 
@@ -107,6 +129,9 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Find a policy for your images, and prove that it helps
+    #[command(long_about = FIND_HELP, after_long_help = FIND_EXAMPLES)]
+    Find(Box<FindArguments>),
     /// Learn a policy
     #[command(long_about = SEARCH_HELP, after_long_help = SEARCH_EXAMPLES)]
     Search(Box<SearchArguments>),
@@ -119,12 +144,22 @@ pub(crate) enum Command {
     /// Read a policy that another search published
     #[command(long_about = IMPORT_HELP)]
     Import(ImportArguments),
-    /// Go on with a search, a training or a comparison that was interrupted
+    /// Go on with what was interrupted: a find, a search, a training or a comparison
     Resume(ResumeArguments),
     /// Show what a policy does, or what a comparison found
     Show(ShowArguments),
     /// Show what is recognised in a folder of images
     Data(DataArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FindArguments {
+    #[command(flatten)]
+    pub(crate) source: Source,
+    #[command(flatten)]
+    pub(crate) manner: Manner,
+    #[command(flatten)]
+    pub(crate) settings: SettingFlags<ForFind>,
 }
 
 #[derive(Debug, Args)]
@@ -134,7 +169,7 @@ pub(crate) struct SearchArguments {
     #[command(flatten)]
     pub(crate) manner: Manner,
     #[command(flatten)]
-    pub(crate) settings: SettingFlags<false>,
+    pub(crate) settings: SettingFlags<ForSearch>,
 }
 
 /// Where settings come from, and where the run goes.
@@ -186,7 +221,7 @@ pub(crate) struct Trials {
     #[command(flatten)]
     pub(crate) manner: Manner,
     #[command(flatten)]
-    pub(crate) settings: SettingFlags<true>,
+    pub(crate) settings: SettingFlags<ForComparison>,
 }
 
 #[derive(Debug, Args)]
@@ -227,7 +262,7 @@ pub(crate) struct Manner {
 
 #[derive(Debug, Args)]
 pub(crate) struct ShowArguments {
-    /// A policy file, or the folder of a run: of a search its policy, of a comparison its table
+    /// A policy file, or the folder of a run: of a find its verdict, of a search its policy, of a comparison its table
     pub(crate) policy: PathBuf,
     /// Every number of every layer of a policy
     #[arg(long, conflicts_with = "json")]

@@ -1,21 +1,37 @@
 //! Every setting as a flag.
 
+use std::marker::PhantomData;
+
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches, value_parser};
 use freeaugment_search::{Field, Task, ValueKind};
 use toml::{Table, Value};
 
 /// The settings that were given as flags. The flags are not written down here: they follow from the list of settings of
-/// the task, a search or a training.
+/// the task.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct SettingFlags<const TRAINING: bool>(pub(crate) Table);
+pub(crate) struct SettingFlags<T>(pub(crate) Table, PhantomData<T>);
 
-impl<const TRAINING: bool> SettingFlags<TRAINING> {
-    const TASK: Task = if TRAINING { Task::Comparison } else { Task::Search };
+/// A task, as a type that flags can be for.
+pub(crate) trait ForTask {
+    const TASK: Task;
 }
 
+macro_rules! tasks {
+    ($($name:ident = $task:ident),*) => { $(
+        #[derive(Clone, Debug, Default)]
+        pub(crate) struct $name;
+
+        impl ForTask for $name {
+            const TASK: Task = Task::$task;
+        }
+    )* };
+}
+
+tasks! { ForSearch = Search, ForComparison = Comparison, ForFind = Find }
+
 /// Those that the short help shows too.
-const COMMON: [&str; 6] = ["data", "network", "device", "epochs", "batch", "seed"];
+const COMMON: [&str; 7] = ["data", "budget", "network", "device", "epochs", "batch", "seed"];
 
 fn flag(field: &Field) -> Arg {
     let arg = Arg::new(field.name)
@@ -54,9 +70,9 @@ fn value(field: &Field, matches: &ArgMatches) -> Option<Value> {
     }
 }
 
-impl<const TRAINING: bool> Args for SettingFlags<TRAINING> {
+impl<T: ForTask> Args for SettingFlags<T> {
     fn augment_args(command: Command) -> Command {
-        command.args(Self::TASK.fields().map(flag))
+        command.args(T::TASK.fields().map(flag))
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -64,11 +80,11 @@ impl<const TRAINING: bool> Args for SettingFlags<TRAINING> {
     }
 }
 
-impl<const TRAINING: bool> FromArgMatches for SettingFlags<TRAINING> {
+impl<T: ForTask> FromArgMatches for SettingFlags<T> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
         let given =
-            Self::TASK.fields().filter_map(|field| Some((field.name.to_owned(), value(field, matches)?)));
-        Ok(Self(given.collect()))
+            T::TASK.fields().filter_map(|field| Some((field.name.to_owned(), value(field, matches)?)));
+        Ok(Self(given.collect(), PhantomData))
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {

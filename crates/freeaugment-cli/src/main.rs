@@ -17,10 +17,11 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 use crate::arguments::{Arguments, Command};
-use crate::command::{compare, data, import, resume, search, show};
+use crate::command::{compare, data, find, import, resume, search, show};
 
 fn main() -> ExitCode {
     let ending = match Arguments::parse().command {
+        Command::Find(arguments) => find::run(&arguments),
         Command::Search(arguments) => search::run(&arguments),
         Command::Train(arguments) => compare::train(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),

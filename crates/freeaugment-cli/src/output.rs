@@ -3,6 +3,7 @@
 use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
 
+use freeaugment_search::Settings;
 use serde::Serialize;
 
 /// Prints a result. That nobody reads on is no error: what was learned is in files.
@@ -44,6 +45,14 @@ pub(crate) fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+=:@%,\\".contains(letter);
     if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
+}
+
+/// The flag that names the data of settings, with a space before it; nothing for the built-in drawings.
+pub(crate) fn data_flag(settings: &Settings) -> String {
+    match &*settings.data {
+        "" => String::new(),
+        data => format!(" --data {}", quoted(Path::new(data))),
+    }
 }
 
 #[cfg(test)]

@@ -132,6 +132,11 @@ impl Steps {
 
 impl Observer<Search> for Steps {
     fn step(&mut self, search: &Search, step: &Step) {
+        if let Some((done, steps)) = step.looking_back {
+            let left = duration(self.seconds_left(search));
+            self.bar.set_message(format!("{left} left  looking back through {steps} steps: {done}"));
+            return;
+        }
         self.training.add((step.loss, step.accuracy));
         if let Some(validation) = step.validation {
             self.validation.add(validation);

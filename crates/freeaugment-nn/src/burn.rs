@@ -172,6 +172,42 @@ impl Engine {
         })
     }
 
+    /// Every image's part of ⟨∇loss, direction⟩.
+    pub(crate) fn parts(
+        &self,
+        batch: Batch,
+        parameters: &Weights,
+        direction: &Weights,
+        loss: CrossEntropy,
+    ) -> Result<Vec<f32>, Error> {
+        let (array, direction) = (parameters.on(&self.place)?, direction.on(&self.place)?);
+        self.place.guard(|| {
+            let layout = parameters.layout();
+            let weights = Tensors::fixed(layout, &array);
+            let directions = Tensors::fixed(layout, &direction);
+            let targets = self.targets(batch.labels, loss);
+            download(self.part_tensor(&weights, &directions, self.images(batch), targets))
+        })
+    }
+
+    /// The tangent of every image's share of the mean cross entropy: (softmax - target) · tangent, over the batch.
+    fn part_tensor(
+        &self,
+        weights: &Tensors,
+        directions: &Tensors,
+        images: Tensor<4>,
+        targets: Tensor<2>,
+    ) -> Tensor<2> {
+        let still = Tensor::zeros(images.dims(), self.place.device());
+        let mut pass = Pair::new(weights, directions);
+        let pairs = Tensor::cat(vec![images, still], 0);
+        let [logits, tangents] = pair::split(self.network.forward(&mut pass, &pairs));
+        let (logits, tangents) = (self.flat(logits), self.flat(tangents));
+        let rows = logits.dims()[0];
+        let gap = burn_tensor::activation::softmax(logits, 1) - targets;
+        (gap * tangents).sum_dim(1) * (1.0 / rows as f64)
+    }
+
     pub(crate) fn logits(
         &self,
         batch: Batch,
@@ -216,15 +252,7 @@ impl Record {
             let weights = cut(network.layout(), &self.weights);
             let directions = Tensors::fixed(network.layout(), &direction);
             let images = self.images.clone().autodiff().require_grad();
-            let still = Tensor::zeros(images.dims(), place.device());
-            let mut pass = Pair::new(&weights, &directions);
-            let pairs = Tensor::cat(vec![images.clone(), still], 0);
-            let [logits, tangents] = pair::split(network.forward(&mut pass, &pairs));
-            let (logits, tangents) = (self.engine.flat(logits), self.engine.flat(tangents));
-            let rows = logits.dims()[0];
-            // The tangent of the mean cross entropy: (softmax - target) · tangent, over the batch.
-            let gap = burn_tensor::activation::softmax(logits, 1) - self.targets.clone();
-            let parts = (gap * tangents).sum_dim(1) * (1.0 / rows as f64);
+            let parts = self.engine.part_tensor(&weights, &directions, images.clone(), self.targets.clone());
             let mut gradients = parts.clone().sum().backward();
             let q = images.grad_remove(&mut gradients).expect("every network reads its images");
             let product = product.then(|| self.engine.leaves(&weights, &mut gradients));

@@ -115,6 +115,25 @@ impl Classifier {
         Ok(self.engine.gradient(batch, &self.weights, None, self.loss, false)?.0)
     }
 
+    /// [`Self::gradient`] at other weights than the classifier's, keeping what [`Record::hypergradient`] needs: for going
+    /// back through training steps that were taken.
+    pub fn gradient_at(&self, weights: &Weights, batch: Batch) -> Result<(Evaluation, Record), Error> {
+        self.check_training(batch)?;
+        weights.check_layout(self.network.layout())?;
+        let (evaluation, record) = self.engine.gradient(batch, weights, None, self.loss, true)?;
+        let engine = record.expect("a record was asked for");
+        Ok((evaluation, Record { engine, network: self.network.clone() }))
+    }
+
+    /// Every image's part of ⟨∇θ loss, direction⟩ at other weights: what [`Record::hypergradient`] has beside `q`, at a
+    /// fourth of its cost.
+    pub fn parts_at(&self, weights: &Weights, batch: Batch, direction: &Weights) -> Result<Vec<f32>, Error> {
+        self.check_training(batch)?;
+        weights.check_layout(self.network.layout())?;
+        direction.check_layout(self.network.layout())?;
+        self.engine.parts(batch, weights, direction, self.loss)
+    }
+
     /// Loss, and its gradient to the images; batch statistics, and the running ones stay as they are.
     pub fn input_gradient(&self, batch: Batch) -> Result<(f64, Vec<f32>), Error> {
         self.check_training(batch)?;

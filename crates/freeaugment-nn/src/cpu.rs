@@ -160,6 +160,22 @@ impl Engine {
         (loss, export(gradient, self.network.channels(), batch.height * batch.width))
     }
 
+    /// Every image's part of ⟨∇loss, direction⟩: a tangent forward, and nothing backward.
+    pub(crate) fn parts(
+        &self,
+        batch: Batch,
+        weights: &Weights,
+        direction: &Weights,
+        loss: CrossEntropy,
+    ) -> Vec<f32> {
+        let graph = self.plan(batch.height, batch.width);
+        let context = Context { graph: &graph, weights, pool: &self.pool };
+        let trace = context.forward(self.import(batch), Norms::Batch);
+        let moved = context.tangent(&trace, direction, false);
+        let (_, _, cotangent) = self.finish(&trace, &graph, batch, loss);
+        rowwise_products(&cotangent, moved.tangent(graph.nodes.len() - 1), self.network.classes())
+    }
+
     /// Loss, logits and the logits' cotangent.
     fn finish(
         &self,

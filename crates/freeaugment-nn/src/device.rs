@@ -182,6 +182,20 @@ impl Engine {
         }
     }
 
+    pub(crate) fn parts(
+        &self,
+        batch: Batch,
+        weights: &Weights,
+        direction: &Weights,
+        loss: CrossEntropy,
+    ) -> Result<Vec<f32>, Error> {
+        match self {
+            Self::Cpu(engine) => Ok(in_pool(|| engine.parts(batch, weights, direction, loss))),
+            #[cfg(feature = "burn")]
+            Self::Burn(engine) => engine.parts(batch, weights, direction, loss),
+        }
+    }
+
     pub(crate) fn logits(
         &self,
         batch: Batch,

@@ -1,10 +1,12 @@
 //! What moves the weights: stochastic gradient descent, Adam, and schedules of the learning rate.
 
 mod adam;
+mod adjoint;
 mod schedule;
 mod sgd;
 
 pub use adam::Adam;
+pub use adjoint::SgdAdjoint;
 pub use schedule::{Cosine, Warmup};
 pub use sgd::Sgd;
 

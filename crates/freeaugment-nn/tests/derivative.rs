@@ -81,7 +81,13 @@ fn step_with_smoothing(problem: &Problem, device: &Device) -> (Evaluation, Hyper
     let mut classifier = problem.classifier(device).with_loss(loss);
     let direction = Problem::direction(&classifier);
     let (evaluation, record) = classifier.train_and_keep(problem.batch()).unwrap();
-    (evaluation, record.hypergradient(&direction).unwrap())
+    let found = record.hypergradient(&direction).unwrap();
+    // The parts alone, at the weights of the pass, are the same.
+    let weights = classifier.weights().clone();
+    classifier.weights_mut().scale(2.0).unwrap();
+    let parts = classifier.parts_at(&weights, problem.batch(), &direction).unwrap();
+    assert_close(&parts, &found.parts, 1e-5, "parts");
+    (evaluation, found)
 }
 
 #[test]

@@ -12,7 +12,7 @@ use freeaugment::{
     Estimator, Groups, Images, Parameters as PolicyParameters, Policy, PolicyConfig, Shape, Transformation,
     TypesKind,
 };
-use freeaugment_nn::optimizer::Sgd;
+use freeaugment_nn::optimizer::{Sgd, SgdAdjoint};
 use freeaugment_nn::{Batch, Classifier, Device, Layout, Network, Weights};
 use safetensors::SafeTensors;
 use serde_json::Value;
@@ -355,20 +355,16 @@ fn unrolled_steps_agree_with_the_reference() {
     golden.compare_all("v", &validation.gradient, &order);
 
     // Backward: how the final loss depends on weights (lambda) and momentum (nu) before every step.
-    let (mut lambda, mut nu) = (validation.gradient, Weights::zeros(layout.clone()));
+    let mut adjoint = SgdAdjoint::new(&sgd, validation.gradient);
     let (mut to_images, mut parts) = (vec![Vec::new(); rates.len()], vec![Vec::new(); rates.len()]);
     for (step, &rate) in rates.iter().enumerate().rev() {
-        nu.add_scaled(-rate * momentum, &lambda).unwrap();
-        let mut gamma = nu.clone();
-        gamma.add_scaled(-rate, &lambda).unwrap();
+        let gamma = adjoint.direction(rate).unwrap();
         let (found, product) = records[step].hypergradient_and_product(&gamma).unwrap();
-        nu.scale(momentum).unwrap();
-        lambda.add_scaled(decay, &gamma).unwrap();
-        lambda.add_scaled(1.0, &product).unwrap();
+        adjoint.step_back(&gamma, &product).unwrap();
         (to_images[step], parts[step]) = (found.q, found.parts);
     }
-    golden.compare_all("lambda", &lambda, &order);
-    golden.compare_all("nu", &nu, &order);
+    golden.compare_all("lambda", adjoint.weights(), &order);
+    golden.compare_all("nu", adjoint.buffer(), &order);
     golden.compare("to_images", &to_images.concat());
     golden.compare("parts", &parts.concat());
     let (found, product) = records[0].hypergradient_and_product(&direction).unwrap();

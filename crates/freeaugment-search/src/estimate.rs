@@ -57,7 +57,11 @@ impl SearchEstimate {
         let learning = Settings { warm_up: false, ..timed };
         let time = |needed: bool, settings| if needed { time_steps(settings, setup) } else { Ok(0.0) };
         let warm_up_step_seconds = time(warm_up_steps > 0 || proof_epochs > 0, warm_up)?;
-        let learning_step_seconds = time(learning_steps > 0, learning)?;
+        let learning_step_seconds = match settings.horizon {
+            1 => time(learning_steps > 0, learning)?,
+            _ if learning_steps > 0 => time_cycle(settings, setup)?,
+            _ => 0.0,
+        };
 
         let each = time_evaluation(settings, setup)?;
         let evaluations = match settings.evaluate_every {
@@ -79,6 +83,24 @@ impl SearchEstimate {
             proof_seconds: if proof_epochs > 0 { Under::ALL.len() as f64 * proof_one } else { 0.0 },
         })
     }
+}
+
+/// Seconds of a step of a cycle, there and back.
+pub(crate) fn time_cycle(settings: &Settings, setup: &Setup) -> Result<f64, Error> {
+    const CYCLE: u64 = 6;
+    let short = Settings {
+        horizon: CYCLE,
+        cycle_batches: 1,
+        warm_up: false,
+        epochs: (2 * CYCLE).div_ceil(setup.steps_per_epoch),
+        ..settings.clone()
+    };
+    let mut search = Search::new(short, setup.clone())?;
+    let began = Instant::now();
+    while search.progress().done < CYCLE {
+        search.step()?;
+    }
+    Ok(began.elapsed().as_secs_f64() / CYCLE as f64)
 }
 
 /// Seconds of a step.

@@ -37,6 +37,7 @@ mod config;
 mod describe;
 mod error;
 mod estimate;
+mod find;
 mod run;
 mod session;
 
@@ -48,12 +49,18 @@ pub use config::{
     AssignmentChoice, CropChoice, DepthChoice, FIELDS, Field, HypergradientChoice, MagnitudeChoice, Patch,
     Settings, Task, TypesChoice, ValueKind, preset, resolve,
 };
-pub use describe::{Found, Learned, Notes, Overview, Planted, Range, Starts, Unreadable, Usage};
+pub use describe::{
+    Described, Fixed, Found, Learned, Notes, Overview, Planted, Range, Starts, Unreadable, Usage,
+};
 pub use error::Error;
 pub use estimate::{CandidateEstimate, ComparisonEstimate, SearchEstimate};
+pub use find::{
+    DEFAULTS, Find, FindObserver, Measured, Plan, Reason, Round, Rung, Selection, Setups, Stage, Standing,
+    Verdict,
+};
 pub use run::{
-    Environment, GradientNorms, LayerRanges, Phases, Run, RunState, RunWriter, SearchEpoch, Share,
-    StateReader, StateWriter, TrainingEpoch, policy_file,
+    CycleSlopes, Effective, Environment, GradientNorms, LayerRanges, Phases, Run, RunState, RunWriter,
+    SearchEpoch, Share, StateReader, StateWriter, TrainingEpoch, policy_file,
 };
 pub use session::{
     DataIdentity, Halt, Observer, Progress, ReadProgress, Score, Search, Session, Setup, Step, Training,

@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use freeaugment::{Groups, Policy, Sharing};
 use freeaugment_data::Order;
-use freeaugment_nn::optimizer::{Adam, Sgd};
+use freeaugment_nn::optimizer::{Adam, Cosine, Sgd, SgdAdjoint};
 use freeaugment_nn::{Batch, Classifier, Device, Network};
 use freeaugment_search::{
     Halt, HypergradientChoice, Observer, Patch, Run, RunState, RunWriter, Search, Session as _, Settings,
@@ -276,5 +276,136 @@ fn too_few_images_for_a_batch_are_counted() {
     assert_eq!(
         message,
         "the validation split has 40 images, but 64 are needed for one batch (`batch`, `images`, `validation_share`)"
+    );
+}
+
+/// A search of twelve steps that looks four steps ahead, three times.
+const FAR: &str = "horizon = 4\nestimator = 'gain'\ndepth_rate = 0.4\ntype_rate = 0.25\nmagnitude_rate = 0.1\ncycle_rate = 0.03";
+
+#[test]
+fn a_cycle_moves_the_policy_against_the_exact_derivative_through_all_of_its_steps() {
+    let far = FAR.replace("horizon = 4", "horizon = 12");
+    let settings = settings(&format!(
+        "{far}\nseed = 5\nsignificance = 0.0\ntie_layers = false\nepochs = 2\ncycle_batches = 1\n\
+         transformations = ['Rotate', 'Brightness']\nlayers = 1"
+    ));
+    let mut search = search(&settings);
+    finish(&mut search);
+
+    // The same by hand: twelve steps forward, and back through all of them.
+    let setup = Setup::for_search(&settings, &()).unwrap();
+    let network = Network::new(settings.network.parse().unwrap(), setup.dataset.classes.len(), 3).unwrap();
+    let mut classifier = Classifier::new(network, &Device::cpu(), 5);
+    let policy = settings.policy_config().unwrap().init().unwrap();
+    let mut sgd = Sgd::new(0.9, true, 5e-4).unwrap();
+    let cosine = Cosine::new(0.03, 0.0, 12).unwrap();
+    let mut steps = Vec::new();
+    for number in 0..12 {
+        let pictures = setup.training.prepare(&setup.dataset, &setup.pipeline, number).unwrap();
+        let temperature = settings.temperature(number / 6) as f32;
+        let noise = policy.draw(5, pictures.epoch, &pictures.indices);
+        let sample = policy.sample(noise, temperature).unwrap();
+        let augmented = policy.apply(&pictures.images, &sample).unwrap();
+        let images = setup.pipeline.after(augmented.as_slice(), &pictures.views);
+        let batch = Batch { images: &images, labels: &pictures.labels, height: 32, width: 32 };
+        let (evaluation, record) = classifier.train_and_keep(batch).unwrap();
+        let rate = cosine.rate(number) as f32;
+        sgd.step(classifier.weights_mut(), &evaluation.gradient, rate).unwrap();
+        steps.push((pictures, sample, record, rate));
+    }
+    let validation = setup.validation.prepare(&setup.dataset, &setup.pipeline, 0).unwrap();
+    let mut images = validation.images.into_vec();
+    setup.pipeline.normalise(&mut images);
+    let batch = Batch { images: &images, labels: &validation.labels, height: 32, width: 32 };
+    let mut adjoint = SgdAdjoint::new(&sgd, classifier.gradient(batch).unwrap().gradient);
+    let mut magnitudes = [0.0_f64; 4];
+    for (pictures, sample, record, rate) in steps.iter().rev() {
+        let direction = adjoint.direction(*rate).unwrap();
+        let (found, product) = record.hypergradient_and_product(&direction).unwrap();
+        adjoint.step_back(&direction, &product).unwrap();
+        let cotangent = setup.pipeline.after_pullback(&found.q, &pictures.views);
+        let gradient =
+            policy.pullback_with_losses(&pictures.images, sample, &cotangent, &found.parts, Groups::ALL);
+        let gradient = gradient.unwrap().parameters;
+        for (sum, value) in magnitudes.iter_mut().zip(gradient.magnitudes().concat()) {
+            *sum += f64::from(value);
+        }
+    }
+    assert_eq!(search.classifier().weights(), classifier.weights());
+    let moved = search.policy().parameters().magnitudes().concat();
+    let before = policy.parameters().magnitudes().concat();
+    for ((moved, before), slope) in moved.iter().zip(before).zip(magnitudes) {
+        assert!((moved - before + 0.1 * slope.signum() as f32).abs() < 1e-6, "{moved} {before} {slope}");
+    }
+    // Depth and types are credited with less noise than plain parts have, but move by their rates too.
+    let depth = search.policy().parameters().depth();
+    assert!(depth.iter().all(|logit| (logit.abs() - 0.4).abs() < 1e-6), "{depth:?}");
+}
+
+#[test]
+fn a_cycle_whose_weights_do_not_fit_into_memory_ends_in_the_same_bits() {
+    let all = finish(&mut search(&settings(FAR)));
+    assert_eq!(all, finish(&mut search(&settings(&format!("{FAR}\nhorizon_mib = 0")))));
+    assert_ne!(all.parameters(), settings(FAR).policy_config().unwrap().init().unwrap().parameters());
+}
+
+/// Stops after so many turns of the loop, those of the way back included.
+struct StopAfterTurns<'a> {
+    left: u64,
+    stop: &'a AtomicBool,
+}
+
+impl Observer<Search> for StopAfterTurns<'_> {
+    fn step(&mut self, _: &Search, _: &Step) {
+        self.left -= 1;
+        self.stop.store(self.left == 0, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn a_search_that_looks_far_ahead_continues_bit_for_bit_from_anywhere_in_a_cycle() {
+    let settings = settings(&format!("{FAR}\nepochs = 2\nmagnitude_start = 0"));
+    let folder = tempfile::tempdir().unwrap();
+    let mut whole = search(&settings);
+    let whole_run = create(&folder.path().join("whole"), &whole);
+    whole_run.search(&mut whole, &mut (), &AtomicBool::new(false)).unwrap();
+    let epochs = whole_run.epochs().unwrap();
+    // Cycles end after steps 4, 8 and 12: in the first epoch, in the second, and with it.
+    assert_eq!(epochs.iter().map(|epoch| epoch.cycle.as_ref().unwrap().cycle).collect::<Vec<_>>(), [1, 3]);
+    // In the first cycle on the way there and back, between two cycles, and at the end of an epoch.
+    for turns in [2, 6, 8, 10, 14, 23] {
+        let path = folder.path().join(format!("stopped-{turns}"));
+        let mut stopped = search(&settings);
+        let run = create(&path, &stopped);
+        let stop = AtomicBool::new(false);
+        let halt = run.search(&mut stopped, &mut StopAfterTurns { left: turns, stop: &stop }, &stop).unwrap();
+        assert_eq!(halt, Halt::Stopped);
+        let mut again = search(&settings);
+        run.restore(&mut again).unwrap();
+        assert!(again.progress().done.is_multiple_of(4), "a cycle is gone through again from its beginning");
+        run.search(&mut again, &mut (), &AtomicBool::new(false)).unwrap();
+        assert_eq!(again.policy(), whole.policy());
+        assert_eq!(again.classifier().weights(), whole.classifier().weights());
+        let without_time = |run: &RunWriter| {
+            let epochs = run.epochs().unwrap();
+            epochs
+                .into_iter()
+                .map(|epoch| (epoch.epoch, epoch.loss, epoch.cycle, epoch.depth))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(without_time(&run), without_time(&whole_run));
+    }
+}
+
+#[test]
+fn a_horizon_cannot_be_had_with_the_difference() {
+    let more = Patch {
+        place: "a test".to_owned(),
+        values: "horizon = 9\nhypergradient = 'difference'".parse().unwrap(),
+    };
+    let message = resolve(Task::Search, "one-step", &[more]).unwrap_err().to_string();
+    assert_eq!(
+        message,
+        "a test: `hypergradient`: the difference looks one step ahead; a horizon needs `exact`"
     );
 }

@@ -7,13 +7,10 @@ use freeaugment_base::document;
 use thiserror::Error;
 
 use super::kind::Kind;
+use crate::BaselineError;
+use crate::file::{FORMAT, VERSION};
 
-/// The format of our own file.
-pub(super) const FORMAT: &str = "freeaugment-baseline";
-/// The version of our own file that is written, and the only one that is read.
-pub(super) const VERSION: u64 = 1;
-
-/// Why a published policy could not be read, written or turned into a policy.
+/// Why a published policy or the file of a baseline could not be read, written or turned into a policy.
 #[derive(Debug, Error)]
 #[error("{}{problem}", shown(.path.as_deref()))]
 pub struct Error {
@@ -81,6 +78,9 @@ pub enum Problem {
         /// The version of the file.
         found: u64,
     },
+    /// Our own file: it names a baseline that there is not.
+    #[error("at `baseline`: {0}")]
+    Baseline(BaselineError),
     /// A policy of FreeAugment cannot hold it.
     #[error("cannot be turned into a policy: {reason}")]
     NoPolicy {
@@ -90,7 +90,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    pub(super) fn at(self, path: &Path) -> Error {
+    pub(crate) fn at(self, path: &Path) -> Error {
         Error { path: Some(path.to_owned()), problem: self }
     }
 }

@@ -1,30 +1,11 @@
-//! Our own file of a baseline: versioned JSON that a person can read. It is data; reading it checks everything.
+//! A published policy in the file of a baseline: versioned JSON that a person can read.
 
 use freeaugment_base::document::{self, parse};
 use serde::{Deserialize, Serialize};
 
-use super::error::{FORMAT, Problem, VERSION};
+use super::error::Problem;
 use super::{Published, Scheme, Source};
-
-/// The largest of the published policies takes some 60 KiB.
-pub(super) const MOST_BYTES: u64 = 4 << 20;
-
-/// What every version of the file starts with.
-#[derive(Deserialize)]
-struct Header {
-    format: String,
-    version: u64,
-}
-
-/// Whether a text has our format's name.
-pub(super) fn recognises(text: &[u8]) -> bool {
-    serde_json::from_slice::<Name>(text).is_ok_and(|name| name.format == FORMAT)
-}
-
-#[derive(Deserialize)]
-struct Name {
-    format: String,
-}
+use crate::file::{FORMAT, VERSION, check_header};
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -46,20 +27,7 @@ pub(super) fn to_json(published: &Published) -> String {
 }
 
 pub(super) fn from_json(bytes: &[u8]) -> Result<Published, Problem> {
-    if bytes.len() as u64 > MOST_BYTES {
-        return Err(Problem::TooLarge { most: MOST_BYTES });
-    }
-    // The header first: of a file from the future, its version is what a user must hear about, not its keys.
-    let header: Header = match parse(bytes) {
-        Err(document::Problem::Key { .. }) => return Err(Problem::NotABaseline),
-        other => other?,
-    };
-    if header.format != FORMAT {
-        return Err(Problem::NotABaseline);
-    }
-    if header.version != VERSION {
-        return Err(Problem::Version { found: header.version });
-    }
+    check_header(bytes)?;
     let File { name, source, notes, policy: scheme, .. } = parse(bytes)?;
     scheme
         .check(source.kind)

@@ -27,8 +27,6 @@ pub use error::{Error, Problem};
 pub use import::{import, import_bytes};
 pub use kind::{Kind, UnknownKind};
 
-use std::fs;
-use std::io::Read as _;
 use std::path::Path;
 
 use freeaugment::Policy;
@@ -37,6 +35,8 @@ use freeaugment_base::write_atomically;
 use serde::{Deserialize, Serialize};
 
 use crate::action::{Action, Augmentation, Moment};
+use crate::file;
+use crate::recipe::{Crop, Order, Recipe};
 use deepaa::DeepAa;
 use dra::Dra;
 use draw::Draw;
@@ -143,9 +143,10 @@ impl Published {
         first + &notes.collect::<String>()
     }
 
-    /// Whether a text claims to be our own file, whatever else is wrong with it.
-    pub fn recognises(text: &[u8]) -> bool {
-        json::recognises(text)
+    /// What is done beside its operations: crop and flip as is usual, the operations before them, as all of these
+    /// searches' code has it.
+    pub const fn recipe(&self) -> Recipe {
+        Recipe { crop: Crop::Standard, flip: true, order: Order::Before }
     }
 
     /// The text of our own file.
@@ -155,17 +156,17 @@ impl Published {
 
     /// From the text of our own file.
     pub fn from_json(text: &[u8]) -> Result<Self, Error> {
-        Ok(json::from_json(text)?)
+        Ok(Self::parse(text)?)
+    }
+
+    pub(crate) fn parse(text: &[u8]) -> Result<Self, Problem> {
+        json::from_json(text)
     }
 
     /// Reads our own file.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        let mut bytes = Vec::new();
-        fs::File::open(path)
-            .and_then(|file| file.take(json::MOST_BYTES + 1).read_to_end(&mut bytes))
-            .map_err(|error| Problem::Read(error).at(path))?;
-        json::from_json(&bytes).map_err(|problem| problem.at(path))
+        file::read(path).and_then(|bytes| Self::parse(&bytes)).map_err(|problem| problem.at(path))
     }
 
     /// Writes our own file: whole or not at all, in place of one that is there.

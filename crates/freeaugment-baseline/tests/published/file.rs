@@ -1,6 +1,6 @@
 //! Our own file of a baseline.
 
-use freeaugment_baseline::{Kind, Published};
+use freeaugment_baseline::{BaselineFile, Kind, Published};
 
 use super::{archive, dra, draw, pba, read, slack, subpolicy, write};
 
@@ -31,6 +31,7 @@ fn every_kind_is_written_and_read_again() {
         let (_folder, path) = write("policy.json", b"");
         policy.save(&path).expect("it can be written");
         assert_eq!(Published::load(&path).expect("it can be read"), policy);
+        assert_eq!(BaselineFile::load(&path).expect("it can be read"), BaselineFile::Published(policy));
     }
 }
 
@@ -70,7 +71,10 @@ fn wrong_files_are_refused() {
     let refused = |from: &str, to: &str| {
         let changed = text.replacen(from, to, 1);
         assert_ne!(changed, text);
-        Published::from_json(changed.as_bytes()).expect_err("it is not sound").to_string()
+        let error = Published::from_json(changed.as_bytes()).expect_err("it is not sound").to_string();
+        let any = BaselineFile::from_json(changed.as_bytes()).expect_err("it is not sound").to_string();
+        assert_eq!(any, error, "whoever takes every baseline says the same");
+        error
     };
     let error = refused("freeaugment-baseline", "freeaugment-policy");
     assert_eq!(error, "is not a baseline of FreeAugment: its `format` must be \"freeaugment-baseline\"");

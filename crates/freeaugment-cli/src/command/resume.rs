@@ -2,7 +2,7 @@
 
 use freeaugment_search::{RunWriter, Task};
 
-use super::{compare, search, use_threads};
+use super::{compare, find, search, use_threads};
 use crate::arguments::ResumeArguments;
 use crate::exit::{Ending, Failure};
 use crate::interrupt;
@@ -14,6 +14,7 @@ pub(crate) fn run(arguments: &ResumeArguments) -> Result<Ending, Failure> {
     let run = RunWriter::open(&arguments.run)?;
     match run.task() {
         Task::Search => search::resume(&run, manner),
+        Task::Find => find::resume(&run, manner),
         Task::Comparison => compare::resume(&run, manner),
     }
 }

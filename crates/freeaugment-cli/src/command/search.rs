@@ -102,6 +102,9 @@ fn carry_out(mut search: Search, run: &RunWriter, manner: Manner) -> Result<Endi
     let shows = !manner.quiet && !manner.json;
     if shows {
         print(&format!("\nlearned: {}\n\n{learned}", policy.display()))?;
+        for note in learned.collapse().into_iter().chain(nothing_learned(&search)) {
+            print(&format!("\nnote: {note}"))?;
+        }
         if let Some(planted) = &planted {
             print(&format!("\n{planted}"))?;
         }
@@ -128,14 +131,17 @@ fn carry_out(mut search: Search, run: &RunWriter, manner: Manner) -> Result<Endi
     }
     if shows {
         output::say(&format!("\nnext: {}", command("show", &policy)));
-        let data = match &*search.settings().data {
-            "" => String::new(),
-            data => format!(" --data {}", output::quoted(Path::new(data))),
-        };
+        let data = output::data_flag(search.settings());
         let (program, run) = (output::program(), output::quoted(run.folder()));
         output::say(&format!("      {program} compare{data} --policies standard,trivial-wide,{run}"));
     }
     Ok(Ending::Done)
+}
+
+/// What a search has to say that followed nothing but noise.
+fn nothing_learned(search: &Search) -> Option<String> {
+    let text = "the search learned nothing: none of its slopes is beyond noise, so the policy is close to the initial one";
+    search.learned_nothing().then(|| text.to_owned())
 }
 
 /// Says how to go on; that is worth a line even to those who want quiet.

@@ -3,6 +3,7 @@
 mod command;
 mod determinism;
 mod document;
+mod find;
 mod interruption;
 mod output;
 mod reference;

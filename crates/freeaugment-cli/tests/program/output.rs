@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 use freeaugment::{Policy, PolicyConfig, Transformation};
+use freeaugment_baseline::{Baseline, NamedBaseline};
 use tempfile::tempdir;
 
 use crate::command::{SMALL, command, run, succeed, without_numbers};
@@ -34,6 +35,25 @@ fn a_policy_is_shown_as_people_want_to_read_it() {
     insta::assert_snapshot!("a_policy_as_json", shown(folder.path(), "show policy.json --json"));
     // A folder with a policy is as good.
     assert_eq!(shown(folder.path(), "show . --full"), shown(folder.path(), "show policy.json --full"));
+}
+
+#[test]
+fn a_baseline_is_shown_in_words() {
+    let folder = tempdir().unwrap();
+    let folder = folder.path();
+    let mut named = NamedBaseline::from("rand:1:14".parse::<Baseline>().unwrap());
+    named.provenance.insert("data".to_owned(), "photos \u{1b}[31m".to_owned());
+    named.save(folder.join("policy.json")).unwrap();
+    let schedule = format!("['1', '0', 22, 20, {0:?}, {0:?}]\n", [5_u8; 60]);
+    std::fs::write(folder.join("schedule.txt"), schedule).unwrap();
+    run(folder, "import pba schedule.txt --out pba.json");
+    let cases = ["show policy.json", "show policy.json --json", "show pba.json", "show pba.json --json"];
+    let shown = |arguments: &str| succeed(folder, arguments).stdout;
+    let each = cases.map(|arguments| format!("$ freeaugment {arguments}\n{}\n", shown(arguments)));
+    insta::assert_snapshot!(each.concat());
+    // There is no more to tell, and a folder with the file is as good.
+    assert_eq!(shown("show policy.json --full"), shown("show policy.json"));
+    assert_eq!(shown("show . --json"), shown("show policy.json --json"));
 }
 
 #[test]
@@ -121,7 +141,7 @@ fn a_dry_run_says_what_would_be_done_and_how_long_it_takes() {
 fn help_teaches() {
     let folder = tempdir().unwrap();
     insta::assert_snapshot!("help", succeed(folder.path(), "--help").stdout);
-    for name in ["search", "train", "compare", "import", "resume", "show", "data"] {
+    for name in ["find", "search", "train", "compare", "import", "resume", "show", "data"] {
         insta::assert_snapshot!(
             format!("help_{name}"),
             succeed(folder.path(), &format!("{name} --help")).stdout

@@ -87,6 +87,27 @@ fn data_that_cannot_be_used() {
 }
 
 #[test]
+fn files_of_baselines_that_cannot_be_used() {
+    let folder = tempdir().unwrap();
+    let folder = folder.path();
+    let file = |name: &str, version: u64, keys: &str| {
+        let text = format!("{{\"format\": \"freeaugment-baseline\", \"version\": {version}{keys}}}");
+        write(folder, name, &text);
+    };
+    file("spelling.json", 1, ", \"baseline\": \"trival-wide\"");
+    file("numbers.json", 1, ", \"baseline\": \"rand:2:31\"");
+    file("version.json", 2, ", \"baseline\": \"none\", \"more\": 1");
+    file("missing.json", 1, "");
+    file("extra.json", 1, ", \"baseline\": \"none\", \"more\": 1");
+    let cases = ["spelling", "numbers", "version", "missing", "extra"];
+    let shown = cases.map(|name| refused(folder, &format!("show {name}.json")));
+    // Whoever trains under it hears the same.
+    let trained = refused(folder, "train --policy spelling.json");
+    insta::assert_snapshot!(shown.concat() + &trained);
+    assert!(!folder.join("runs").exists(), "nothing is left behind");
+}
+
+#[test]
 fn run_folders_that_cannot_be_used() {
     let folder = tempdir().unwrap();
     let folder = folder.path();

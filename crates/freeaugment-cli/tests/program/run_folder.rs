@@ -117,7 +117,7 @@ fn a_file_is_over_the_preset_and_flags_are_over_both() {
         "warm_up = false",  // flag
         "plant = []",       // flag
         "cutout = 4",       // file
-        "type_rate = 0.02", // preset
+        "type_rate = 0.15", // preset
     ] {
         assert!(text.lines().any(|found| found == line), "{line} in {text}");
     }

@@ -175,6 +175,27 @@ fn a_published_policy_is_imported_and_compared() {
 }
 
 #[test]
+fn a_baseline_in_a_file_is_the_baseline_of_that_name() {
+    let folder = tempdir().unwrap();
+    let folder = folder.path();
+    let text = "{\"format\": \"freeaugment-baseline\", \"version\": 1, \"baseline\": \"trivial-wide\"}";
+    std::fs::create_dir(folder.join("best")).unwrap();
+    std::fs::write(folder.join("best/policy.json"), text).unwrap();
+    let policies = "trivial-wide,best,best/policy.json";
+    succeed(folder, &format!("compare --policies {policies} {BUDGET} --seeds 1 --quiet --out run"));
+    // The run has a copy: it goes on when the file is gone.
+    std::fs::remove_dir_all(folder.join("best")).unwrap();
+    succeed(folder, "resume run --quiet");
+    let out = folder.join("run");
+    let identities = json(&out.join("candidates.json"));
+    for (at, name) in ["trivial-wide", "best", "best-policy-json"].into_iter().enumerate() {
+        let cell = format!("{name}/seed-1");
+        assert_eq!(weights(&out, &cell), weights(&out, "trivial-wide/seed-1"), "{name}");
+        assert_eq!(identities["candidates"][at]["identity"], "baseline trivial-wide");
+    }
+}
+
+#[test]
 fn what_cannot_be_trained_or_continued() {
     let folder = tempdir().unwrap();
     let folder = folder.path();

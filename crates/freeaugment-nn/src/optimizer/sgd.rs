@@ -7,9 +7,9 @@ use crate::parameter::Weights;
 /// d = g + λθ; b ← μb + d; θ ← θ - η(d + μb) with Nesterov's momentum, θ - ηb without.
 #[derive(Clone, Debug)]
 pub struct Sgd {
-    momentum: f32,
+    pub(super) momentum: f32,
     nesterov: bool,
-    weight_decay: f32,
+    pub(super) weight_decay: f32,
     buffer: Option<Weights>,
 }
 
@@ -19,6 +19,12 @@ impl Sgd {
         check("momentum", f64::from(momentum), 0.0, 1.0, "0 up to, but not including, 1")?;
         check("weight decay", f64::from(weight_decay), 0.0, f64::INFINITY, "a finite number from 0")?;
         Ok(Self { momentum, nesterov, weight_decay, buffer: None })
+    }
+
+    /// The same rule at its beginning.
+    #[must_use]
+    pub fn without_buffer(&self) -> Self {
+        Self { buffer: None, ..*self }
     }
 
     /// The momentum buffer b; none before the first step.

@@ -6,7 +6,8 @@ use freeaugment::{Images, Place, Policy, PolicyConfig};
 use freeaugment_base::random::{Purpose, Stream};
 use freeaugment_base::{Fnv, nearest};
 use freeaugment_baseline::{
-    Augmentation, Baseline, BaselineError, Crop as RecipeCrop, Moment, Order, Published, Recipe,
+    Augmentation, Baseline, BaselineError, BaselineFile, Crop as RecipeCrop, Moment, NamedBaseline, Order,
+    Recipe,
 };
 use freeaugment_data::{Crop, Picture, PictureBatch, Pipeline};
 
@@ -26,6 +27,7 @@ pub struct Candidate {
     recipe: Recipe,
     augmenter: Augmenter,
     file: Option<Vec<u8>>,
+    document: Vec<u8>,
 }
 
 enum Augmenter {
@@ -60,7 +62,7 @@ impl Candidate {
         Baseline::NAMES.into_iter().chain([UNIFORM_FREE])
     }
 
-    /// A name, a policy file, an imported policy, or the run of a search.
+    /// A name, a policy file, the file of a baseline or of an imported policy, or a run that holds one of these.
     pub fn open(name: &str, settings: &Settings) -> Result<Self, Error> {
         let path = Path::new(name);
         let is_name = Self::names().any(|known| name.split(':').next() == Some(known));
@@ -108,31 +110,39 @@ impl Candidate {
             BaselineError::Numbers { .. } => unknown(name, "it takes no numbers".to_owned()),
             other => unknown(name, other.to_string()),
         })?;
-        let augmentation = baseline.augmentation();
-        Ok(Self {
+        Ok(Self::of_baseline(name, &baseline.into(), None))
+    }
+
+    /// The same whether it was named or read from a file: nothing that the file says beside the name reaches an image.
+    fn of_baseline(name: &str, named: &NamedBaseline, file: Option<Vec<u8>>) -> Self {
+        let baseline = named.baseline;
+        Self {
             name: name.to_owned(),
             identity: format!("baseline {}", baseline.name()),
             recipe: baseline.recipe(),
-            augmenter: augmentation.map_or(Augmenter::Nothing, Augmenter::Actions),
-            file: None,
-        })
+            augmenter: baseline.augmentation().map_or(Augmenter::Nothing, Augmenter::Actions),
+            file,
+            document: named.to_json().into_bytes(),
+        }
     }
 
     /// A candidate from its file.
     pub(crate) fn read(name: &str, path: &Path, settings: &Settings) -> Result<Self, Error> {
         let bytes = std::fs::read(path).map_err(Error::io(path))?;
-        if !Published::recognises(&bytes) {
+        if !BaselineFile::recognises(&bytes) {
             return Self::of_policy(name, &Policy::load(path)?, Some(bytes), settings);
         }
-        let published = Published::load(path)?;
-        Ok(Self {
-            name: name.to_owned(),
-            identity: format!("published {:016x}", Fnv::of(&bytes)),
-            // As all of these searches' code has it.
-            recipe: Recipe { order: Order::Before, ..USUAL },
-            augmenter: Augmenter::Actions(Box::new(published)),
-            file: Some(bytes),
-        })
+        match BaselineFile::load(path)? {
+            BaselineFile::Named(named) => Ok(Self::of_baseline(name, &named, Some(bytes))),
+            BaselineFile::Published(published) => Ok(Self {
+                name: name.to_owned(),
+                identity: format!("published {:016x}", Fnv::of(&bytes)),
+                recipe: published.recipe(),
+                augmenter: Augmenter::Actions(Box::new(published)),
+                document: bytes.clone(),
+                file: Some(bytes),
+            }),
+        }
     }
 
     fn of_policy(
@@ -150,11 +160,16 @@ impl Candidate {
         if settings.policy_temperature > 0.0 {
             config.evaluation_temperature = settings.policy_temperature as f32;
         }
-        let policy = Policy::new(config, policy.parameters().clone())?;
+        let provenance = policy.provenance().clone();
+        let mut policy = Policy::new(config, policy.parameters().clone())?;
         let order = if policy.config().place == Place::First { Order::Before } else { Order::After };
+        // Where a policy comes from changes no image.
+        let identity = format!("policy {:016x}", Fnv::of(policy.to_json()?.as_bytes()));
+        *policy.provenance_mut() = provenance;
         Ok(Self {
             name: name.to_owned(),
-            identity: format!("policy {:016x}", Fnv::of(policy.to_json()?.as_bytes())),
+            identity,
+            document: policy.to_json()?.into_bytes(),
             recipe: Recipe { order, ..USUAL },
             augmenter: Augmenter::Policy(Box::new(policy)),
             file,
@@ -168,13 +183,8 @@ impl Candidate {
 
     /// Crop, flip and cutout alone, as the settings have them.
     pub fn standard() -> Self {
-        Self {
-            name: "standard".to_owned(),
-            identity: "baseline standard".to_owned(),
-            recipe: USUAL,
-            augmenter: Augmenter::Nothing,
-            file: None,
-        }
+        let baseline: Baseline = "standard".parse().expect("it is in the table");
+        Self::of_baseline("standard", &baseline.into(), None)
     }
 
     /// The name it was asked for.
@@ -190,6 +200,12 @@ impl Candidate {
     /// The file it was read from.
     pub(crate) fn file(&self) -> Option<&[u8]> {
         self.file.as_deref()
+    }
+
+    /// The text of a policy file that does to images what this does, for whoever hands it out: a policy as it is
+    /// trained under, with what settings change in it, an imported policy, or a baseline by its name.
+    pub fn policy_document(&self) -> &[u8] {
+        &self.document
     }
 
     /// Whether training images are cropped and flipped at all.
@@ -256,4 +272,71 @@ impl Candidate {
 
 fn unknown(name: &str, reason: String) -> Error {
     Error::Candidate { name: name.to_owned(), reason }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Patch, Task, resolve};
+
+    fn settings(more: &str) -> Settings {
+        let patch = Patch { place: "a test".to_owned(), values: more.parse().unwrap() };
+        resolve(Task::Comparison, "drawings", &[patch]).unwrap()
+    }
+
+    /// What is read from the document of a candidate.
+    fn again(candidate: &Candidate, settings: &Settings) -> Candidate {
+        let folder = tempfile::tempdir().unwrap();
+        // A folder that holds it is as good as the file.
+        std::fs::write(folder.path().join("policy.json"), candidate.policy_document()).unwrap();
+        Candidate::open(folder.path().to_str().unwrap(), settings).unwrap()
+    }
+
+    #[test]
+    fn the_document_of_a_name_is_the_same_candidate() {
+        let settings = settings("");
+        for name in Candidate::names().chain(["rand:1:14", "uniform-free:3"]) {
+            let candidate = Candidate::open(name, &settings).unwrap();
+            let again = again(&candidate, &settings);
+            assert_eq!(again.identity(), candidate.identity(), "{name}");
+            assert_eq!(again.recipe, candidate.recipe, "{name}");
+            assert_eq!(again.policy_document(), candidate.policy_document(), "{name}");
+            assert_eq!(again.file(), Some(candidate.policy_document()), "{name}");
+        }
+        let standard = Candidate::open("standard", &settings).unwrap();
+        assert_eq!(Candidate::standard().identity(), standard.identity());
+        assert_eq!(Candidate::standard().recipe, standard.recipe);
+    }
+
+    #[test]
+    fn the_document_of_a_policy_is_its_file() {
+        let usual = settings("");
+        let mut policy = PolicyConfig { layers: 2, ..PolicyConfig::default() }.init().unwrap();
+        policy.provenance_mut().insert("data".to_owned(), "flowers".to_owned());
+        let candidate = Candidate::policy("mine", &policy, &usual).unwrap();
+        assert_eq!(candidate.policy_document(), policy.to_json().unwrap().as_bytes());
+        assert_eq!(again(&candidate, &usual).identity(), candidate.identity());
+        // What settings change in a policy is handed out with it.
+        let changed = settings("policy_assignment = \"exact\"\npolicy_temperature = 0.5");
+        let candidate = Candidate::policy("mine", &policy, &changed).unwrap();
+        assert_eq!(again(&candidate, &usual).identity(), candidate.identity());
+        let written = Policy::from_json(candidate.policy_document()).unwrap();
+        assert_eq!(written.config().evaluation_temperature, 0.5);
+        assert_eq!(written.provenance(), policy.provenance());
+    }
+
+    #[test]
+    fn the_document_of_an_imported_policy_is_its_file() {
+        let settings = settings("");
+        let text = "A = [[('Rotate', 1.0, 1.2), ('Invert', 0.25, 0.5)]]\n";
+        let kind = freeaugment_baseline::Kind::Dada;
+        let published = freeaugment_baseline::import_bytes(kind, "a.py", text.as_bytes(), None).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("dada.json");
+        published.save(&path).unwrap();
+        let candidate = Candidate::open(path.to_str().unwrap(), &settings).unwrap();
+        assert_eq!(candidate.policy_document(), published.to_json().as_bytes());
+        assert_eq!(candidate.recipe.order, Order::Before);
+        assert_eq!(again(&candidate, &settings).identity(), candidate.identity());
+    }
 }

@@ -257,6 +257,21 @@ impl Comparison {
     }
 }
 
+/// The run of a comparison that is a part of something larger: begun, or gone on with where it was begun before.
+pub(crate) fn open_or_create(
+    comparison: Comparison,
+    folder: &Path,
+    settings: &Settings,
+    setup: &Setup,
+) -> Result<(RunWriter, Comparison), Error> {
+    if folder.exists() {
+        let run = RunWriter::open(folder)?;
+        let comparison = comparison.join(&run, settings, setup)?;
+        return Ok((run, comparison));
+    }
+    Ok((comparison.create(folder, settings, setup, &[])?, comparison))
+}
+
 /// Tells the observer of a comparison what happens in a cell.
 struct Cell<'a> {
     number: usize,

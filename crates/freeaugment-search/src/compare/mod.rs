@@ -17,3 +17,4 @@ pub use summary::{Row, Summary};
 pub use trial::{Trial, TrialResult};
 
 pub(crate) use candidate::Augmented;
+pub(crate) use comparison::open_or_create;

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use freeaugment_base::{Table, percent};
 use serde::{Deserialize, Serialize};
 
-use super::{Candidate, Comparison, ComparisonObserver};
+use super::{Candidate, Comparison, ComparisonObserver, open_or_create};
 use crate::config::Settings;
 use crate::describe::noun;
 use crate::error::Error;
@@ -99,13 +99,7 @@ pub fn prove(
     let candidates = candidates.into_iter().collect::<Result<Vec<_>, _>>()?;
     let comparison = Comparison::of(candidates, None, vec![settings.seed ^ FRESH])?;
     let folder = run.files().proof();
-    let (proof_run, comparison) = if folder.exists() {
-        let proof_run = RunWriter::open(&folder)?;
-        let comparison = comparison.join(&proof_run, &short, setup)?;
-        (proof_run, comparison)
-    } else {
-        (comparison.create(&folder, &short, setup, &[])?, comparison)
-    };
+    let (proof_run, comparison) = open_or_create(comparison, &folder, &short, setup)?;
     if comparison.run(&proof_run, &short, setup, observer, stop)? == Halt::Stopped {
         return Ok((Halt::Stopped, None));
     }

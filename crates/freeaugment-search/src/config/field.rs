@@ -43,16 +43,31 @@ pub enum Task {
     Search,
     /// Training classifiers under policies that stay as they are, and comparing them.
     Comparison,
+    /// Finding a policy that helps, within a budget of time.
+    Find,
 }
+
+/// What `find` settles by itself: when what is done.
+const SETTLED: [&str; 8] = [
+    "horizon",
+    "warm_up",
+    "magnitude_start",
+    "type_start",
+    "depth_start",
+    "proof_epochs",
+    "evaluate_every",
+    "cycle_batches",
+];
 
 impl Task {
     /// The settings it has.
     pub fn fields(self) -> impl Iterator<Item = &'static Field> {
         super::settings::FIELDS.iter().filter(move |field| match self {
-            Self::Search => field.group != "Training",
+            Self::Search => !matches!(field.group, "Training" | "Find"),
             Self::Comparison => {
-                !matches!(field.group, "Policy" | "Search") && field.name != "validation_share"
+                !matches!(field.group, "Policy" | "Search" | "Find") && field.name != "validation_share"
             }
+            Self::Find => field.group != "Training" && !SETTLED.contains(&field.name),
         })
     }
 }

@@ -6,7 +6,8 @@ use super::{CropChoice, Settings, Task};
 use crate::error::Error;
 
 /// The presets' names.
-pub const NAMES: [&str; 6] = ["cifar10", "cifar100", "imagenet100", "domainnet", "quick", "drawings"];
+pub const NAMES: [&str; 7] =
+    ["cifar10", "cifar100", "imagenet100", "domainnet", "quick", "one-step", "drawings"];
 
 /// The settings of a preset.
 pub fn preset(task: Task, name: &str) -> Result<Settings, Error> {
@@ -15,17 +16,21 @@ pub fn preset(task: Task, name: &str) -> Result<Settings, Error> {
         "imagenet100" => Settings { images: 10_000, ..large() },
         "domainnet" => Settings { images: 6_000, ..large() },
         "quick" => quick(),
+        "one-step" => one_step(),
         "drawings" => drawings(),
         _ => return Err(Error::UnknownPreset { name: name.to_owned() }),
     };
-    if task == Task::Search {
-        return Ok(search);
+    match task {
+        Task::Search => return Ok(search),
+        // All images there are, trained as long as it takes.
+        Task::Find => return Ok(Settings { images: 0, epochs: 0, ..search }),
+        Task::Comparison => {}
     }
     // Policies are searched for on a part of the images and judged on all of them.
     let (epochs, batch, images) = match name {
         "cifar10" | "cifar100" | "domainnet" => (200, 128, 0),
         "imagenet100" => (270, 256, 0),
-        "quick" => (60, search.batch, search.images),
+        "quick" | "one-step" => (60, search.batch, search.images),
         _ => (search.epochs, search.batch, search.images),
     };
     Ok(Settings { epochs, batch, images, evaluate_every: 0, ..search })
@@ -43,8 +48,24 @@ fn large() -> Settings {
     }
 }
 
-/// What a CPU does in reasonable time.
+/// What a CPU does in reasonable time, looking far ahead.
 fn quick() -> Settings {
+    Settings {
+        horizon: 150,
+        estimator: Estimator::Gain,
+        // Steps of whole cycles, not of every batch.
+        depth_rate: 0.3,
+        type_rate: 0.15,
+        magnitude_rate: 0.1,
+        magnitude_start: 30,
+        type_start: 30,
+        depth_start: 30,
+        ..one_step()
+    }
+}
+
+/// The paper's method with what a CPU does in reasonable time.
+fn one_step() -> Settings {
     Settings {
         // A small network that trains for a short time overfits only few images, and one that does not overfit has little
         // to gain from augmentation: so most images are for validation, there is no cutout, and the policy is small.

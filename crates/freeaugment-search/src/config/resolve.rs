@@ -51,6 +51,9 @@ pub fn resolve(task: Task, preset_name: &str, patches: &[Patch]) -> Result<Setti
     }
     keep_proportions(&mut table, &preset(task, preset_name)?, patches);
     let settings = from_table(&table).map_err(|reason| refuse("settings", reason))?;
+    if settings.epochs == 0 && task != Task::Find {
+        return Err(with_place(refuse("epochs", "0 is not allowed: 1 and more are"), preset_name, patches));
+    }
     settings.check().map_err(|error| with_place(error, preset_name, patches))?;
     Ok(settings)
 }
@@ -72,6 +75,10 @@ fn with_place(error: Error, preset_name: &str, patches: &[Patch]) -> Error {
 fn keep_proportions(table: &mut Table, preset: &Settings, patches: &[Patch]) {
     let is_given = |key: &str| patches.iter().any(|patch| patch.values.contains_key(key));
     let Some(epochs) = table["epochs"].as_integer().filter(|_| is_given("epochs")) else { return };
+    if preset.epochs == 0 {
+        // Whoever settles the epochs settles the starts.
+        return;
+    }
     let starts = [
         ("magnitude_start", preset.magnitude_start),
         ("type_start", preset.type_start),

@@ -13,6 +13,7 @@ use super::field::{
     TypesChoice,
 };
 use crate::error::Error;
+use crate::find::parse_budget;
 
 macro_rules! range {
     () => {
@@ -90,8 +91,8 @@ settings! {
         network: String = "WRN-40-2".to_owned(),
         /// Where it is computed: cpu, or a device that the program was built with: flex, cuda, rocm, metal, vulkan, webgpu
         device: String = "cpu".to_owned(),
-        /// Passes over the training images
-        epochs: u64 = 300 => (1, 1_000_000),
+        /// Passes over the training images; `find` settles them by the data where they are 0
+        epochs: u64 = 300 => (0, 1_000_000),
         /// Images in a batch, for training and for validation
         batch: usize = 128 => (2, 65_536),
         /// The learning rate at the start; it falls to 0 by a cosine
@@ -138,6 +139,22 @@ settings! {
     "Search" {
         /// How the gradient to the policy is found
         hypergradient: HypergradientChoice = HypergradientChoice::Exact,
+        /// How many training steps the search looks ahead; 1 is the paper's method
+        horizon: u64 = 1 => (1, 100_000),
+        /// With a horizon: the learning rate at the start of every cycle of so many steps; it falls to 0 by a cosine
+        cycle_rate: f64 = 0.03 => (0.0, 1e3),
+        /// With a horizon: how many validation batches judge a cycle; 0 for all
+        cycle_batches: usize = 0,
+        /// With a horizon and gain: how often every batch is drawn once more on the way back, which makes slopes surer
+        draws: u64 = 4 => (0, 1000),
+        /// With a horizon: how many standard errors a slope must have before the policy follows it
+        significance: f64 = 1.5 => (0.0, 100.0),
+        /// With a horizon: how much the slopes of earlier cycles still count in every next one
+        slope_memory: f64 = 0.9 => (0.0, 1.0),
+        /// With a horizon: whether all layers have the same types and ranges, which are then known better
+        tie_layers: bool = true,
+        /// With a horizon: keep the weights of all steps of a cycle if they take no more MiB than this, else compute most again
+        horizon_mib: u64 = 1024 => (0, 1_048_576),
         /// How much of the validation gradient is that of earlier steps, which makes it steadier; 0 for none
         validation_momentum: f64 = 0.0 => (0.0, 0.999_999),
         /// What part of the learning rate is left at the end in place of 0; the policy's slopes are in proportion to it
@@ -166,6 +183,10 @@ settings! {
         last_temperature: f64 = 0.5 => (1e-3, 1e3),
         /// Built-in drawings: epochs of each classifier trained afterwards to judge the policy; 0 for none
         proof_epochs: u64 = 0,
+    }
+    "Find" {
+        /// How long all of it may take: search, selection and proof, such as 45m, 1h or 1h30m
+        budget: String = "1h".to_owned(),
     }
     "Training" {
         /// Begin with these weights (a safetensors file, or the run of a search); empty to begin from scratch
@@ -289,6 +310,10 @@ impl Settings {
             let reason = format!("{} is more than the {} layers", self.fixed_depth, self.layers);
             return Err(refuse("fixed_depth", reason));
         }
+        if self.horizon > 1 && self.hypergradient == HypergradientChoice::Difference {
+            let reason = "the difference looks one step ahead; a horizon needs `exact`";
+            return Err(refuse("hypergradient", reason));
+        }
         if self.estimator == Estimator::Gain {
             if self.sharing == Sharing::PerBatch {
                 return Err(refuse(
@@ -303,6 +328,7 @@ impl Settings {
                 ));
             }
         }
+        parse_budget(&self.budget)?;
         self.network
             .parse::<freeaugment_nn::Architecture>()
             .map_err(|error| refuse("network", error.to_string()))?;

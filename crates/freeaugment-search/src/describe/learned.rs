@@ -8,7 +8,10 @@ use freeaugment_base::{Table, bar, percent};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::run::Effective;
 
+/// Fewer transformations than this, as many as are really in use, are suspicious.
+const COLLAPSED: f64 = 3.0;
 /// Letters of the longest bar.
 const BAR: usize = 20;
 
@@ -26,6 +29,8 @@ pub struct Learned {
     pub transformations: Vec<Usage>,
     /// How often a sample of all layers uses some transformation more than once.
     pub repetition: f64,
+    /// How many depths and transformations are really in use.
+    pub effective: Effective,
     /// Where the policy comes from.
     pub provenance: Provenance,
     /// Every number of every layer.
@@ -121,6 +126,7 @@ impl Learned {
             mean_depth: description.depth.iter().enumerate().map(|(depth, p)| depth as f64 * p).sum(),
             transformations,
             repetition: description.repetition,
+            effective: Effective::of(&description.depth, &description.usage),
             provenance: policy.provenance().clone(),
             description,
             depth_kind: config.depth,
@@ -130,6 +136,19 @@ impl Learned {
     /// The share that each transformation has before it learns.
     pub fn uniform(&self) -> f64 {
         1.0 / self.transformations.len() as f64
+    }
+
+    /// A warning where hardly anything is left to choose from: no search should end so unseen.
+    pub fn collapse(&self) -> Option<String> {
+        let all = self.transformations.len() as f64;
+        let first = self.transformations.first()?;
+        (self.effective.types < COLLAPSED.min(0.4 * all)).then(|| {
+            format!(
+                "the policy has collapsed: {} of all transformations are {}; compare it with `standard` before you use it",
+                percent(first.share),
+                first.name
+            )
+        })
     }
 
     fn how_many(&self) -> String {

@@ -56,6 +56,8 @@ pub struct Overview {
     pub transformations: usize,
     /// How many of them are applied at most.
     pub layers: usize,
+    /// How many steps the search looks ahead.
+    pub horizon: u64,
     /// The epochs, from 1, in which groups begin to learn; none where they never do.
     pub learning_from: Starts,
 }
@@ -99,6 +101,7 @@ impl Overview {
             steps: settings.epochs * setup.steps_per_epoch,
             transformations: policy.transformations.len(),
             layers: policy.layers,
+            horizon: settings.horizon,
             learning_from: Starts {
                 magnitudes: first(|groups| groups.magnitudes),
                 types: first(|groups| groups.types),
@@ -160,6 +163,9 @@ impl fmt::Display for Overview {
             None => format!("{name} never"),
         });
         table.row(["learning", &begin.join(", ")]);
+        if self.horizon > 1 {
+            table.row(["horizon", &format!("{} steps ahead, in cycles", self.horizon)]);
+        }
         write!(f, "{table}{}{}", Unreadable(&self.unreadable), Notes(&self.notes))
     }
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use freeaugment_nn::optimizer::Sgd;
-use freeaugment_nn::{Classifier, Weights};
+use freeaugment_nn::{Classifier, Statistics, Weights};
 use safetensors::tensor::{Dtype, SafeTensors, TensorView};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -52,16 +52,21 @@ impl StateWriter {
     }
 
     /// The state of a classifier and its optimiser.
-    pub fn classifier(&mut self, classifier: &Classifier, sgd: &Sgd) -> Result<(), Error> {
+    pub fn classifier(
+        &mut self,
+        weights: &Weights,
+        statistics: &Statistics,
+        momentum: Option<&Weights>,
+    ) -> Result<(), Error> {
         // They may be on a device that fails.
-        classifier.weights().fetch()?;
-        classifier.statistics().fetch()?;
-        self.singles("weights", classifier.weights().values());
-        self.singles("running_mean", classifier.statistics().mean());
-        self.singles("running_variance", classifier.statistics().variance());
-        if let Some(buffer) = sgd.buffer() {
-            buffer.fetch()?;
-            self.singles("momentum", buffer.values());
+        weights.fetch()?;
+        statistics.fetch()?;
+        self.singles("weights", weights.values());
+        self.singles("running_mean", statistics.mean());
+        self.singles("running_variance", statistics.variance());
+        if let Some(momentum) = momentum {
+            momentum.fetch()?;
+            self.singles("momentum", momentum.values());
         }
         Ok(())
     }

@@ -73,12 +73,53 @@ pub struct SearchEpoch {
     pub ranges: Vec<LayerRanges>,
     /// How often a sample uses a transformation more than once.
     pub repetition: f64,
+    /// How many depths and transformations are really in use.
+    pub effective: Effective,
+    /// What the last cycle said that ended in this epoch, in a search with a horizon.
+    pub cycle: Option<CycleSlopes>,
     /// Mean gradient norms.
     pub gradients: GradientNorms,
     /// Seconds in each phase.
     pub seconds: Phases,
     /// Seconds of the evaluation after the epoch.
     pub evaluation_seconds: f64,
+}
+
+/// The exponential of the entropy of a distribution: how many equally likely ones would be as undecided. It falls when a
+/// policy collapses.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Effective {
+    /// Of the depths.
+    pub depths: f64,
+    /// Of the transformations.
+    pub types: f64,
+}
+
+impl Effective {
+    /// Of probabilities of depths, and of the shares of transformations.
+    pub fn of(depths: &[f64], types: &[f64]) -> Self {
+        let effective = |shares: &[f64]| {
+            let entropy = shares.iter().filter(|share| **share > 0.0).map(|share| -share * libm::log(*share));
+            libm::exp(entropy.sum())
+        };
+        Self { depths: effective(depths), types: effective(types) }
+    }
+}
+
+/// What the cycles of a search with a horizon say about the policy, as far as it has come: slopes of the validation loss, in
+/// standard errors. Positive means that less is better.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CycleSlopes {
+    /// The cycle that has ended, from 1.
+    pub cycle: u64,
+    /// How many there are.
+    pub cycles: u64,
+    /// Of each depth; empty where the depth did not learn.
+    pub depth: Vec<f64>,
+    /// Of each transformation (of each layer of each, where layers are not tied); empty where types did not learn.
+    pub types: Vec<f64>,
+    /// Of the lower bounds and then the upper ones, likewise.
+    pub magnitudes: Vec<f64>,
 }
 
 /// A transformation's share.

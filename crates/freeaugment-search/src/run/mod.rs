@@ -17,7 +17,9 @@ use serde::{Deserialize, Serialize};
 
 pub use codec::{StateReader, StateWriter};
 pub use environment::Environment;
-pub use metric::{GradientNorms, LayerRanges, Phases, SearchEpoch, Share, TrainingEpoch};
+pub use metric::{
+    CycleSlopes, Effective, GradientNorms, LayerRanges, Phases, SearchEpoch, Share, TrainingEpoch,
+};
 pub use writer::RunWriter;
 
 pub(crate) use folder::{RunFolder, make_folder, read_json, write, write_json};
@@ -82,6 +84,11 @@ pub enum RunState {
         /// All of them; none before the first are saved.
         total: Option<u64>,
     },
+    /// A policy is being found.
+    Find {
+        /// Whether there is a verdict.
+        done: bool,
+    },
     /// Classifiers of a comparison.
     Comparison {
         /// Those that are trained.
@@ -97,6 +104,7 @@ impl RunState {
         match *self {
             Self::Search { done, total } => total == Some(done),
             Self::Comparison { done, total } => done == total,
+            Self::Find { done } => done,
         }
     }
 }
@@ -146,6 +154,7 @@ impl Run {
         let name = |task| match task {
             Task::Search => "a search",
             Task::Comparison => "a training or a comparison",
+            Task::Find => "a find",
         };
         let reason = format!("is the run of {}, not of {}", name(self.task()), name(task));
         Err(Error::NotARun { path: self.folder().to_owned(), reason })
@@ -175,6 +184,9 @@ impl Run {
 
     /// How far it is.
     pub fn state(&self) -> Result<RunState, Error> {
+        if self.task() == Task::Find {
+            return Ok(RunState::Find { done: self.verdict()?.is_some() });
+        }
         if self.task() == Task::Search {
             let steps = Journal::new(self.folder()).steps()?;
             let (done, total) = steps.map_or((0, None), |(done, total)| (done, Some(total)));

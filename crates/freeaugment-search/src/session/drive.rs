@@ -48,10 +48,12 @@ pub fn drive<S: Session>(
             journal.save(session)?;
             return Ok(Halt::Stopped);
         }
+        let before = session.progress().done;
         let step = session.step()?;
         observer.step(session, &step);
         let progress = session.progress();
-        let ends = progress.done.is_multiple_of(progress.per_epoch);
+        // Going back through a cycle takes many turns and is not counted before its end.
+        let ends = progress.done > before && progress.done.is_multiple_of(progress.per_epoch);
         if ends {
             let epoch = session.end_epoch()?;
             session.write_epoch(folder, &epoch)?;

@@ -1,9 +1,13 @@
 //! What takes steps: a search, or the training of a classifier. One trait, one loop.
 
+mod cycles;
 mod drive;
 mod evaluation;
+mod lookahead;
 mod search;
 mod setup;
+mod slopes;
+mod trail;
 mod trainer;
 mod training;
 
@@ -109,4 +113,6 @@ pub struct Step {
     pub accuracy: f64,
     /// The validation loss and accuracy, where a policy learned.
     pub validation: Option<(f64, f64)>,
+    /// Where a cycle of steps is gone through backwards: how many of how many are done.
+    pub looking_back: Option<(u64, u64)>,
 }

@@ -11,13 +11,17 @@ use freeaugment_nn::optimizer::Adam;
 use freeaugment_nn::{Batch, Classifier, Hypergradient, Weights};
 use serde::{Deserialize, Serialize};
 
+use super::cycles::Cycles;
 use super::evaluation::{accuracy, evaluate};
+use super::lookahead::Cycle;
+use super::slopes::Evidence;
 use super::trainer::{Trainer, classifier};
 use super::{DataIdentity, Progress, Session, Setup, Step};
 use crate::config::{HypergradientChoice, Settings, Task};
 use crate::error::Error;
 use crate::run::{
-    GradientNorms, LayerRanges, Phases, RunFolder, SearchEpoch, Share, StateReader, StateWriter, make_folder,
+    CycleSlopes, Effective, GradientNorms, LayerRanges, Phases, RunFolder, SearchEpoch, Share, StateReader,
+    StateWriter, make_folder,
 };
 
 /// The groups of the policy's optimiser, in the order of their learning rates, and their names in a state.
@@ -29,33 +33,44 @@ const GROUPS: [&str; 3] = ["depth", "types", "magnitudes"];
 /// A step that learns costs about three that only train: one more pass for validation, a double one for the gradient.
 const LEARNING_WORK: f64 = 3.0;
 
+/// A step of a cycle is a training step, and on the way back one more and a double one for gradient and product.
+const CYCLE_WORK: f64 = 4.5;
+
 /// Batches prepared ahead.
 type Batches = Loader<PictureBatch, Error>;
 
 /// A policy and the classifier that it is learned with.
 #[derive(Debug)]
 pub struct Search {
-    settings: Settings,
-    setup: Setup,
-    trainer: Trainer,
-    policy: Policy,
+    pub(super) settings: Settings,
+    pub(super) setup: Setup,
+    pub(super) trainer: Trainer,
+    pub(super) policy: Policy,
     adam: Adam,
     /// The validation gradient, averaged over steps, where it is.
     direction: Option<Weights>,
-    tally: Tally,
+    /// The cycles of a search with a horizon, how many of them are over, and the one that has begun.
+    pub(super) cycles: Option<Cycles>,
+    pub(super) cycles_done: u64,
+    pub(super) cycle: Option<Cycle>,
+    /// What all cycles said about depth, types and magnitudes.
+    pub(super) evidence: [Evidence; 3],
+    pub(super) tally: Tally,
     loaders: Option<(Batches, Batches)>,
 }
 
 /// Sums over the steps of an epoch in which the policy learned, and seconds of all of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-struct Tally {
-    steps: u64,
-    loss: f64,
-    accuracy: f64,
-    depth_gradient: f64,
-    type_gradient: f64,
-    magnitude_gradient: f64,
-    phases: Phases,
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Tally {
+    pub(super) steps: u64,
+    pub(super) loss: f64,
+    pub(super) accuracy: f64,
+    pub(super) depth_gradient: f64,
+    pub(super) type_gradient: f64,
+    pub(super) magnitude_gradient: f64,
+    pub(super) phases: Phases,
+    /// What the last cycle that ended in this epoch said.
+    pub(super) cycle: Option<CycleSlopes>,
 }
 
 impl Search {
@@ -78,6 +93,9 @@ impl Search {
         .with_epsilon(DEPTH, settings.depth_epsilon)?
         .with_epsilon(TYPES, settings.type_epsilon)?;
         let trainer = Trainer::new(&settings, &setup, classifier, settings.learning_rate_floor, 0)?;
+        let first = first_learning(&settings, policy.config().frozen) * setup.steps_per_epoch;
+        let cycles = Cycles::new(first, trainer.progress().total, settings.horizon);
+        let trainer = trainer.with_cycles(cycles, settings.cycle_rate);
         Ok(Self {
             settings,
             setup,
@@ -85,6 +103,10 @@ impl Search {
             policy,
             adam,
             direction: None,
+            cycles,
+            cycles_done: 0,
+            cycle: None,
+            evidence: Default::default(),
             tally: Tally::default(),
             loaders: None,
         })
@@ -113,6 +135,12 @@ impl Search {
     /// Seconds that the steps of the current epoch spent in each phase.
     pub fn phases(&self) -> Phases {
         self.tally.phases
+    }
+
+    /// Whether the cycles that are over said nothing about the policy that noise would not say as well. Never where the
+    /// search looks one step ahead: then nothing is known about noise.
+    pub fn learned_nothing(&self) -> bool {
+        self.cycles_done > 0 && self.evidence.iter().all(Evidence::is_noise)
     }
 
     /// The groups that learn in an epoch.
@@ -199,11 +227,10 @@ impl Search {
     }
 
     /// The threads that prepare batches; started when first needed, at the step where the search stands.
-    fn loaders(&mut self) -> &mut (Batches, Batches) {
+    pub(super) fn loaders(&mut self) -> &mut (Batches, Batches) {
         let Progress { done, total, per_epoch } = self.trainer.progress();
         // Validation batches are counted from the first epoch in which anything learns.
-        let first = (0..self.settings.epochs).find(|&epoch| self.learning(epoch) != Groups::NONE);
-        let first = first.unwrap_or(self.settings.epochs) * per_epoch;
+        let first = first_learning(&self.settings, self.policy.config().frozen) * per_epoch;
         let (setup, workers) = (&self.setup, self.settings.workers);
         self.loaders.get_or_insert_with(|| {
             let load = |order: &Arc<Order>, range| {
@@ -229,21 +256,20 @@ impl Session for Search {
 
     /// One iteration of the search.
     fn step(&mut self) -> Result<Step, Error> {
+        if let Some(cycle) = self.cycles.and_then(|cycles| cycles.at(self.trainer.progress().done)) {
+            return self.step_in_cycle(cycle);
+        }
         let epoch = self.trainer.epoch();
         let mut clock = Clock::start();
         let pictures = self.loaders().0.next_batch()?;
         clock.mark(&mut self.tally.phases.data);
 
-        let noise = self.policy.draw(self.settings.seed, epoch as u32, &pictures.indices);
-        let sample = self.policy.sample(noise, self.settings.temperature(epoch) as f32)?;
-        let augmented = self.policy.apply(&pictures.images, &sample)?;
-        let images = self.setup.pipeline.after(augmented.as_slice(), &pictures.views);
+        let (sample, images) = self.augment(&pictures)?;
         clock.mark(&mut self.tally.phases.policy);
 
         let rate = self.trainer.rate();
         let learning = self.learning(epoch);
-        let side = self.setup.pipeline.size;
-        let batch = Batch { images: &images, labels: &pictures.labels, height: side, width: side };
+        let batch = self.batch(&images, &pictures.labels);
         let (evaluation, record) = self.trainer.train(batch, learning != Groups::NONE)?;
         let before = (self.settings.hypergradient == HypergradientChoice::Difference)
             .then(|| self.trainer.classifier.weights().clone());
@@ -256,8 +282,7 @@ impl Session for Search {
             let mut images = validation.images.into_vec();
             self.setup.pipeline.normalise(&mut images);
             clock.mark(&mut self.tally.phases.data);
-            let held_out = Batch { images: &images, labels: &validation.labels, height: side, width: side };
-            let found = self.trainer.classifier.gradient(held_out)?;
+            let found = self.trainer.classifier.gradient(self.batch(&images, &validation.labels))?;
             self.trainer.check_loss(found.loss)?;
             let right = accuracy(&found.logits, &validation.labels);
             seen.validation = Some((found.loss, right));
@@ -320,6 +345,8 @@ impl Session for Search {
             types: description.types.clone(),
             ranges: ranges.collect(),
             repetition: description.repetition,
+            effective: Effective::of(&description.depth, &description.usage),
+            cycle: tally.cycle,
             gradients: GradientNorms {
                 weights: training.gradient(),
                 depth: mean(tally.depth_gradient),
@@ -349,7 +376,15 @@ impl Session for Search {
     }
 
     fn save(&self, state: &mut StateWriter) -> Result<(), Error> {
-        self.trainer.save(state)?;
+        // A cycle is gone through again from its beginning.
+        if let Some(cycle) = &self.cycle {
+            let (moment, tally) = cycle.beginning();
+            moment.save(state)?;
+            state.json("search_tally", tally);
+        } else {
+            self.trainer.moment().save(state)?;
+            state.json("search_tally", &self.tally);
+        }
         let parameters = self.policy.parameters();
         state.singles("policy.depth", parameters.depth());
         state.singles("policy.types", parameters.types());
@@ -362,7 +397,11 @@ impl Session for Search {
             direction.fetch()?;
             state.singles("direction", direction.values());
         }
-        state.json("search_tally", &self.tally);
+        state.entry("cycles", self.cycles_done.to_string());
+        for (evidence, name) in self.evidence.iter().zip(GROUPS) {
+            state.doubles(&format!("slopes.{name}.sums"), &evidence.sums);
+            state.doubles(&format!("slopes.{name}.variances"), &evidence.variances);
+        }
         for (group, name) in GROUPS.iter().enumerate() {
             let (steps, first, second) = self.adam.state(group).expect("three groups");
             state.entry(&format!("adam.{name}.steps"), steps.to_string());
@@ -382,6 +421,11 @@ impl Session for Search {
         let [first, second] = parameters.magnitudes_mut();
         state.singles("policy.magnitudes.0", first)?;
         state.singles("policy.magnitudes.1", second)?;
+        self.cycles_done = state.number("cycles")?;
+        for (evidence, name) in self.evidence.iter_mut().zip(GROUPS) {
+            evidence.sums = state.doubles(&format!("slopes.{name}.sums"))?;
+            evidence.variances = state.doubles(&format!("slopes.{name}.variances"))?;
+        }
         for (group, name) in GROUPS.iter().enumerate() {
             let steps = state.number(&format!("adam.{name}.steps"))?;
             let [first, second] =
@@ -397,10 +441,17 @@ impl Session for Search {
         let epochs = steps.start / each..steps.end.div_ceil(each);
         let of_epoch = |epoch: u64| {
             let within = steps.end.min((epoch + 1) * each) - steps.start.max(epoch * each);
-            within as f64 * if self.learning(epoch) == Groups::NONE { 1.0 } else { LEARNING_WORK }
+            let learning = if self.cycles.is_some() { CYCLE_WORK } else { LEARNING_WORK };
+            within as f64 * if self.learning(epoch) == Groups::NONE { 1.0 } else { learning }
         };
         epochs.map(of_epoch).sum()
     }
+}
+
+/// The first epoch in which anything learns; the number of epochs where nothing does.
+fn first_learning(settings: &Settings, frozen: Groups) -> u64 {
+    let first = (0..settings.epochs).find(|&epoch| settings.learning(epoch, frozen) != Groups::NONE);
+    first.unwrap_or(settings.epochs)
 }
 
 fn group_names(groups: Groups) -> Vec<String> {
@@ -416,14 +467,14 @@ fn average(before: Option<Weights>, now: Weights, momentum: f64) -> Result<Weigh
 }
 
 /// Measures consecutive phases.
-struct Clock(Instant);
+pub(super) struct Clock(Instant);
 
 impl Clock {
-    fn start() -> Self {
+    pub(super) fn start() -> Self {
         Self(Instant::now())
     }
 
-    fn mark(&mut self, seconds: &mut f64) {
+    pub(super) fn mark(&mut self, seconds: &mut f64) {
         let now = Instant::now();
         *seconds += (now - self.0).as_secs_f64();
         self.0 = now;

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{CropChoice, Settings, refuse};
 use crate::error::Error;
+use crate::find::Stage;
 
 const TRAINING: Purpose = Purpose::named("search/training-order");
 const VALIDATION: Purpose = Purpose::named("search/validation-order");
@@ -23,6 +24,8 @@ const VALIDATION: Purpose = Purpose::named("search/validation-order");
 const LARGE: usize = 64;
 /// The smallest box of a random resized crop, in percent of the area.
 const SMALLEST: u8 = 8;
+/// From so many validation images on, search and selection have a half each; fewer serve both.
+pub(crate) const SHARED: usize = 400;
 
 /// Data and pipeline of a search or a training.
 #[derive(Clone, Debug)]
@@ -117,6 +120,28 @@ impl Setup {
             return Err(refuse("test_share", reason));
         }
         Self::of(settings, dataset, (train, Vec::new(), test), progress)
+    }
+
+    /// For search or selection in `find`: neither sees test images, and they see different validation images where there
+    /// are enough for both. Selection judges by its own, so these stand where images for testing do.
+    pub fn for_stage(settings: &Settings, stage: Stage, progress: &dyn ReadProgress) -> Result<Self, Error> {
+        let dataset = open_data(settings)?;
+        let (train, validation, _) = choose(settings, &dataset);
+        let (first, second) = if validation.len() >= SHARED {
+            halve(&validation, |index| dataset.label(index), 0.5, settings.seed ^ 2)
+        } else {
+            (validation.clone(), validation)
+        };
+        let chosen = match stage {
+            Stage::Search => (train, first, Vec::new()),
+            Stage::Selection => (train, Vec::new(), second),
+            Stage::Proof => return Self::for_training(settings, progress),
+        };
+        let setup = Self::of(settings, dataset, chosen, progress)?;
+        if stage == Stage::Search {
+            require_a_batch(&setup.validation, "validation")?;
+        }
+        Ok(setup)
     }
 
     fn of(

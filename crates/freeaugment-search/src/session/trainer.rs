@@ -1,9 +1,12 @@
 //! A classifier and what trains it: what a search and a training have in common.
 
 use freeaugment_nn::optimizer::{Cosine, Sgd, Warmup};
-use freeaugment_nn::{Batch, Classifier, CrossEntropy, Device, Evaluation, Network, Record, Weights};
+use freeaugment_nn::{
+    Batch, Classifier, CrossEntropy, Device, Evaluation, Network, Record, Statistics, Weights,
+};
 use serde::{Deserialize, Serialize};
 
+use super::cycles::Cycles;
 use super::{Progress, Setup, Step};
 use crate::config::Settings;
 use crate::error::Error;
@@ -16,9 +19,31 @@ pub(crate) struct Trainer {
     sgd: Sgd,
     schedule: Cosine,
     warm_up: Warmup,
+    /// Cycles in each of which the learning rate falls from this to 0.
+    cycles: Option<(Cycles, f64)>,
     progress: Progress,
     /// What the current epoch has seen so far.
     pub(crate) tally: Tally,
+}
+
+/// Where a trainer stood: what a state of it holds.
+#[derive(Debug)]
+pub(crate) struct Moment {
+    weights: Weights,
+    statistics: Statistics,
+    momentum: Option<Weights>,
+    progress: Progress,
+    tally: Tally,
+}
+
+impl Moment {
+    pub(crate) fn save(&self, state: &mut StateWriter) -> Result<(), Error> {
+        state.classifier(&self.weights, &self.statistics, self.momentum.as_ref())?;
+        state.entry("step", self.progress.done.to_string());
+        state.entry("steps", self.progress.total.to_string());
+        state.json("tally", &self.tally);
+        Ok(())
+    }
 }
 
 /// Sums over the steps of an epoch. Part of a state, so that an epoch that was interrupted ends with the same line.
@@ -73,9 +98,15 @@ impl Trainer {
             sgd: Sgd::new(settings.momentum as f32, true, settings.weight_decay as f32)?,
             schedule: Cosine::new(settings.learning_rate, floor * settings.learning_rate, total)?,
             warm_up: Warmup::new(warm_up_steps),
+            cycles: None,
             progress: Progress { done: 0, total, per_epoch },
             tally: Tally::default(),
         })
+    }
+
+    /// The same trainer, whose learning rate falls from `rate` to 0 in every cycle.
+    pub(crate) fn with_cycles(self, cycles: Option<Cycles>, rate: f64) -> Self {
+        Self { cycles: cycles.map(|cycles| (cycles, rate)), ..self }
     }
 
     pub(crate) fn progress(&self) -> Progress {
@@ -97,7 +128,14 @@ impl Trainer {
         self.rate_at(self.progress.done - 1)
     }
 
-    fn rate_at(&self, step: u64) -> f64 {
+    /// The learning rate of a step.
+    pub(crate) fn rate_at(&self, step: u64) -> f64 {
+        if let Some((cycles, rate)) = self.cycles
+            && let Some(cycle) = cycles.at(step)
+        {
+            let cosine = Cosine::new(rate, 0.0, cycle.end - cycle.start).expect("settings are checked");
+            return cosine.rate(step - cycle.start);
+        }
         self.schedule.rate(step) * self.warm_up.factor(step)
     }
 
@@ -131,7 +169,7 @@ impl Trainer {
     /// What the step that is next will be called once it has been seen.
     pub(crate) fn seen(&self, loss: f64, accuracy: f64) -> Step {
         let step = self.progress.done % self.progress.per_epoch;
-        Step { epoch: self.epoch(), step, loss, accuracy, validation: None }
+        Step { epoch: self.epoch(), step, loss, accuracy, validation: None, looking_back: None }
     }
 
     /// Refuses a loss that is no number.
@@ -143,12 +181,20 @@ impl Trainer {
         Err(Error::Diverged { loss, epoch: self.epoch() + 1, step })
     }
 
-    pub(crate) fn save(&self, state: &mut StateWriter) -> Result<(), Error> {
-        state.classifier(&self.classifier, &self.sgd)?;
-        state.entry("step", self.progress.done.to_string());
-        state.entry("steps", self.progress.total.to_string());
-        state.json("tally", &self.tally);
-        Ok(())
+    /// The rule of its steps, and the momentum that it has.
+    pub(crate) fn sgd(&self) -> &Sgd {
+        &self.sgd
+    }
+
+    /// Where it stands.
+    pub(crate) fn moment(&self) -> Moment {
+        Moment {
+            weights: self.classifier.weights().clone(),
+            statistics: self.classifier.statistics().clone(),
+            momentum: self.sgd.buffer().cloned(),
+            progress: self.progress,
+            tally: self.tally,
+        }
     }
 
     pub(crate) fn restore(&mut self, state: &StateReader) -> Result<(), Error> {

@@ -152,7 +152,7 @@ impl Session for Training {
 
     fn save(&self, state: &mut StateWriter) -> Result<(), Error> {
         state.json("training_tally", &self.tally);
-        self.trainer.save(state)
+        self.trainer.moment().save(state)
     }
 
     fn restore(&mut self, state: &StateReader) -> Result<(), Error> {

@@ -1,0 +1,254 @@
+//! `find`: from a folder of images to a policy that is proven to help, within a budget of time. A search proposes, whole
+//! trainings on validation images select, fresh classifiers on test images prove.
+
+mod family;
+mod plan;
+mod selection;
+mod verdict;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use freeaugment::Policy;
+
+pub use plan::{Measured, Plan, Rung};
+pub use selection::{Round, Selection, Standing};
+pub use verdict::{Reason, Verdict};
+
+pub(crate) use plan::parse_budget;
+
+use self::family::Variation;
+use crate::compare::{Candidate, Comparison, ComparisonObserver, open_or_create};
+use crate::config::{Settings, Task};
+use crate::error::Error;
+use crate::run::{Run, RunWriter, read_json, write, write_json};
+use crate::session::{Halt, Observer, ReadProgress, Search, Setup};
+
+/// What people use without a search, simplest first. What is found must not be worse than any of them.
+pub const DEFAULTS: [&str; 3] = ["standard", "trivial-wide", "rand:2:9"];
+
+/// The part of the work. Search and selection see different validation images where there are enough; test images are
+/// seen by the proof alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Gradients propose a policy.
+    Search,
+    /// Trainings on validation images select among its family and the defaults.
+    Selection,
+    /// Fresh classifiers on test images say what the selected one is worth.
+    Proof,
+}
+
+/// Told what happens.
+pub trait FindObserver {
+    /// A stage begins.
+    fn begin(&mut self, _stage: Stage) {}
+    /// A search begins or goes on: who is told of its steps.
+    fn search(&mut self, search: &Search) -> &mut dyn Observer<Search>;
+    /// Trainings begin or go on: who is told of them.
+    fn trainings(&mut self) -> &mut dyn ComparisonObserver;
+}
+
+/// A run of `find`, with its data at hand.
+#[derive(Debug)]
+pub struct Find {
+    settings: Settings,
+    plan: Plan,
+    setups: Setups,
+}
+
+/// The data as each stage sees it.
+#[derive(Debug)]
+pub struct Setups {
+    search: Setup,
+    selection: Setup,
+    proof: Setup,
+}
+
+impl Setups {
+    /// Reads the data.
+    pub fn read(settings: &Settings, progress: &dyn ReadProgress) -> Result<Self, Error> {
+        // Everything but the number of epochs is settled, and the data does not depend on that.
+        let settings = &Settings { epochs: settings.epochs.max(1), ..settings.clone() };
+        Ok(Self {
+            proof: Setup::for_training(settings, progress)?,
+            search: Setup::for_stage(settings, Stage::Search, progress)?,
+            selection: Setup::for_stage(settings, Stage::Selection, progress)?,
+        })
+    }
+
+    /// Whether search and selection are judged by the same images, because there are too few for both.
+    pub fn shares_validation(&self) -> bool {
+        self.search.validation.indices() == self.selection.test
+    }
+
+    /// The data of a stage.
+    pub fn of(&self, stage: Stage) -> &Setup {
+        match stage {
+            Stage::Search => &self.search,
+            Stage::Selection => &self.selection,
+            Stage::Proof => &self.proof,
+        }
+    }
+}
+
+impl Find {
+    /// Plans by what was measured.
+    pub fn plan(settings: Settings, setups: Setups, measured: Measured) -> Result<Self, Error> {
+        let plan = Plan::new(&settings, &setups, measured)?;
+        Ok(Self { settings, plan, setups })
+    }
+
+    /// What was planned for a run that was begun before.
+    pub fn open(run: &Run, progress: &dyn ReadProgress) -> Result<Self, Error> {
+        run.require(Task::Find)?;
+        let settings = run.settings()?;
+        let setups = Setups::read(&settings, progress)?;
+        run.require_data(&setups.proof.identity)?;
+        Ok(Self { settings, plan: read_json(&plan_path(run), "a plan")?, setups })
+    }
+
+    /// Makes its run.
+    pub fn create(&self, folder: &std::path::Path, command: &[String]) -> Result<RunWriter, Error> {
+        let data = &self.setups.proof.identity;
+        RunWriter::create_with(folder, Task::Find, &self.settings, data, command, |files| {
+            write_json(&files.path().join(PLAN), &self.plan)
+        })
+    }
+
+    /// The plan.
+    pub fn planned(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// Its data.
+    pub fn setups(&self) -> &Setups {
+        &self.setups
+    }
+
+    /// Does what is left. When `stop` is set, the step is finished and its state saved.
+    pub fn run(
+        &self,
+        run: &RunWriter,
+        observer: &mut dyn FindObserver,
+        stop: &AtomicBool,
+    ) -> Result<(Halt, Option<Verdict>), Error> {
+        observer.begin(Stage::Search);
+        let (halt, learned_nothing) = self.search(run, observer, stop)?;
+        if halt == Halt::Stopped {
+            return Ok((Halt::Stopped, None));
+        }
+        observer.begin(Stage::Selection);
+        let settings = self.plan.settings(&self.settings, Stage::Selection);
+        let learned = Run::open(&run.folder().join(SEARCH))?.policy()?;
+        let mut candidates = self.candidates(&learned, &settings)?;
+        let (halt, selection) = selection::select(
+            &run.folder().join(SELECTION),
+            &mut candidates,
+            |standings| combine(&learned, standings, &settings),
+            &self.plan.rungs,
+            &settings,
+            &self.setups.selection,
+            observer.trainings(),
+            stop,
+        )?;
+        let Some(selection) = selection else { return Ok((halt, None)) };
+        run.log(&format!("selected: {}", selection.winner))?;
+
+        observer.begin(Stage::Proof);
+        let settings = self.plan.settings(&self.settings, Stage::Proof);
+        let judged = |candidate: &&Arc<Candidate>| {
+            DEFAULTS.contains(&candidate.name()) || candidate.name() == selection.winner
+        };
+        let judged: Vec<Arc<Candidate>> = candidates.iter().filter(judged).cloned().collect();
+        let comparison = Comparison::of(judged, None, (1..=self.plan.proof_seeds).collect())?;
+        let (proof, comparison) =
+            open_or_create(comparison, &run.folder().join(PROOF), &settings, &self.setups.proof)?;
+        let setup = &self.setups.proof;
+        if comparison.run(&proof, &settings, setup, observer.trainings(), stop)? == Halt::Stopped {
+            return Ok((Halt::Stopped, None));
+        }
+        let report = comparison.report(&proof, &settings, setup)?;
+        let verdict = Verdict::new(selection, report, learned_nothing);
+        let handed_out = candidates.iter().find(|candidate| candidate.name() == verdict.policy);
+        let handed_out = handed_out.expect("the verdict names a candidate");
+        write(&run.policy_path(), handed_out.policy_document())?;
+        write_json(&run.folder().join(VERDICT), &verdict)?;
+        run.log("finished")?;
+        Ok((Halt::Finished, Some(verdict)))
+    }
+
+    /// The search; whether its slopes were all noise.
+    fn search(
+        &self,
+        run: &RunWriter,
+        observer: &mut dyn FindObserver,
+        stop: &AtomicBool,
+    ) -> Result<(Halt, bool), Error> {
+        let settings = self.plan.settings(&self.settings, Stage::Search);
+        let folder = run.folder().join(SEARCH);
+        let mut search = Search::new(settings.clone(), self.setups.search.clone())?;
+        let search_run = if folder.exists() {
+            let search_run = RunWriter::open(&folder)?;
+            search_run.restore(&mut search)?;
+            search_run
+        } else {
+            RunWriter::create(&folder, Task::Search, &settings, &self.setups.search.identity, &[])?
+        };
+        let told = observer.search(&search);
+        let halt = search_run.search(&mut search, told, stop)?;
+        Ok((halt, search.learned_nothing()))
+    }
+
+    /// All that compete, simplest first.
+    fn candidates(&self, learned: &Policy, settings: &Settings) -> Result<Vec<Arc<Candidate>>, Error> {
+        let mut candidates = Vec::new();
+        for name in DEFAULTS {
+            candidates.push(Candidate::open(name, settings)?);
+        }
+        let initial = self.settings.policy_config()?.init()?;
+        candidates.push(Candidate::policy("initial", &initial, settings)?);
+        for variation in Variation::ALL {
+            if let Some(policy) = variation.of(learned)? {
+                candidates.push(Candidate::policy(variation.name(), &policy, settings)?);
+            }
+        }
+        Ok(candidates.into_iter().map(Arc::new).collect())
+    }
+}
+
+/// One more candidate: the best two variations of the learned policy at once, where both do better than it does.
+fn combine(
+    learned: &Policy,
+    standings: &[Standing],
+    settings: &Settings,
+) -> Result<Option<Candidate>, Error> {
+    let accuracy = |name: &str| {
+        standings.iter().find(|standing| standing.name == name).map(|standing| standing.accuracy)
+    };
+    let Some([first, second]) = Variation::to_combine(accuracy) else { return Ok(None) };
+    let Some(once) = first.of(learned)? else { return Ok(None) };
+    let Some(twice) = second.of(&once)? else { return Ok(None) };
+    let name = format!("{}-and-{}", first.name(), second.short_name());
+    Candidate::policy(&name, &twice, settings).map(Some)
+}
+
+const PLAN: &str = "plan.json";
+const VERDICT: &str = "verdict.json";
+const SEARCH: &str = "search";
+const SELECTION: &str = "selection";
+const PROOF: &str = "proof";
+
+fn plan_path(run: &Run) -> PathBuf {
+    run.folder().join(PLAN)
+}
+
+impl Run {
+    /// What `find` came to, once it has.
+    pub fn verdict(&self) -> Result<Option<Verdict>, Error> {
+        self.require(Task::Find)?;
+        let path = self.folder().join(VERDICT);
+        if path.exists() { read_json(&path, "a verdict").map(Some) } else { Ok(None) }
+    }
+}

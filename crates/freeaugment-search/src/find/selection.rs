@@ -1,0 +1,119 @@
+//! Whole trainings decide: candidates compete on validation images, in rounds of which the better ones go on.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use serde::{Deserialize, Serialize};
+
+use super::plan::Rung;
+use crate::compare::{Candidate, Comparison, ComparisonObserver, open_or_create};
+use crate::config::Settings;
+use crate::error::Error;
+use crate::session::{Halt, Setup};
+
+/// What selection found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Selection {
+    /// Images that judged.
+    pub images: usize,
+    /// The rounds.
+    pub rounds: Vec<Round>,
+    /// The one that won.
+    pub winner: String,
+}
+
+/// A round: candidates from best to worst.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Round {
+    /// The candidates.
+    pub standings: Vec<Standing>,
+}
+
+/// How a candidate stands.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Standing {
+    /// Its name.
+    pub name: String,
+    /// Mean accuracy on the validation images.
+    pub accuracy: f64,
+    /// How many classifiers that is the mean of.
+    pub seeds: u64,
+}
+
+/// Trains what is left of all rounds. `candidates` come from the simplest to the least simple one; after the first round
+/// one more may join them, as `combine` makes of its standings.
+pub(super) fn select(
+    folder: &Path,
+    candidates: &mut Vec<Arc<Candidate>>,
+    combine: impl Fn(&[Standing]) -> Result<Option<Candidate>, Error>,
+    rungs: &[Rung],
+    settings: &Settings,
+    setup: &Setup,
+    observer: &mut dyn ComparisonObserver,
+    stop: &AtomicBool,
+) -> Result<(Halt, Option<Selection>), Error> {
+    let mut left = candidates.clone();
+    let mut rounds: Vec<Round> = Vec::new();
+    for rung in rungs {
+        let combined =
+            if let [first] = &rounds[..] { combine(&first.standings)?.map(Arc::new) } else { None };
+        left.truncate(rung.candidates - usize::from(combined.is_some()));
+        left.extend(combined.clone());
+        candidates.extend(combined);
+        let seeds = (1..=rung.seeds).collect();
+        let comparison = Comparison::of(left.clone(), Some(left[0].name()), seeds)?;
+        let (run, comparison) = open_or_create(comparison, folder, settings, setup)?;
+        if comparison.run(&run, settings, setup, observer, stop)? == Halt::Stopped {
+            return Ok((Halt::Stopped, None));
+        }
+        let summary = comparison.summary(&run)?;
+        let mut standings: Vec<Standing> = (summary.rows.iter())
+            .map(|row| Standing { name: row.name.clone(), accuracy: row.accuracy, seeds: rung.seeds })
+            .collect();
+        // Equals stay in the order they had, so that ties go to the simpler.
+        standings.sort_by(|a, b| b.accuracy.total_cmp(&a.accuracy));
+        let place = |candidate: &Arc<Candidate>| {
+            standings.iter().position(|standing| standing.name == candidate.name())
+        };
+        left.sort_by_key(place);
+        rounds.push(Round { standings });
+    }
+    let simplicity = |name: &str| candidates.iter().position(|candidate| candidate.name() == name);
+    let images = setup.test.len();
+    let last = &rounds.last().expect("there is a round").standings;
+    let winner = simplest_of_the_best(last, images, simplicity);
+    Ok((Halt::Finished, Some(Selection { images, rounds, winner })))
+}
+
+/// The best; or the simplest of those that so many images cannot tell from it.
+fn simplest_of_the_best(
+    standings: &[Standing],
+    images: usize,
+    simplicity: impl Fn(&str) -> Option<usize>,
+) -> String {
+    let best = &standings[0];
+    let error = (best.accuracy * (1.0 - best.accuracy) / (images.max(1) as f64 * best.seeds as f64)).sqrt();
+    let tied = standings.iter().filter(|standing| best.accuracy - standing.accuracy <= 0.25 * error);
+    let simplest = tied.min_by_key(|standing| simplicity(&standing.name));
+    simplest.unwrap_or(best).name.clone()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ties_go_to_the_simpler_and_the_rest_to_the_better() {
+        let names = ["standard", "trivial-wide", "learned"];
+        let simplicity = |name: &str| names.iter().position(|known| *known == name);
+        let standing = |name: &str, accuracy| Standing { name: name.to_owned(), accuracy, seeds: 2 };
+        let clear = [standing("learned", 0.60), standing("trivial-wide", 0.58)];
+        assert_eq!(simplest_of_the_best(&clear, 1000, simplicity), "learned");
+        let tied = [standing("learned", 0.600), standing("trivial-wide", 0.599)];
+        assert_eq!(simplest_of_the_best(&tied, 1000, simplicity), "trivial-wide");
+    }
+}

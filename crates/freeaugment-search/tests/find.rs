@@ -1,0 +1,159 @@
+//! `find` as a whole: search, selection, proof, verdict; the same after any interruption.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use freeaugment_search::{
+    Candidate, ComparisonObserver, Find, FindObserver, Halt, Measured, Observer, Patch, Plan, Run, RunWriter,
+    Search, Settings, Setups, Stage, Step, Task, Training, Trial, resolve,
+};
+
+fn settings() -> Settings {
+    let text = "drawings_train = 64\ndrawings_validation = 32\nbatch = 16\nepochs = 1\nlayers = 1\nnetwork = 'WRN-10-1'\n\
+                transformations = ['Rotate', 'Brightness']\nbudget = '1s'";
+    let patch = Patch { place: "a test".to_owned(), values: text.parse().unwrap() };
+    resolve(Task::Find, "quick", &[patch]).unwrap()
+}
+
+/// A machine on which nothing fits into the budget, so that the plan is the smallest there is, whatever machine this is.
+const SLOW: Measured = Measured { step_seconds: 10.0, cycle_step_seconds: 40.0, by_heart: None };
+
+/// Stops after so many steps of whatever is done.
+struct Stopping<'a> {
+    left: u64,
+    stop: &'a AtomicBool,
+    stages: Vec<Stage>,
+}
+
+impl<'a> Stopping<'a> {
+    fn after(left: u64, stop: &'a AtomicBool) -> Self {
+        Self { left, stop, stages: Vec::new() }
+    }
+
+    fn count(&mut self) {
+        self.left = self.left.saturating_sub(1);
+        self.stop.store(self.left == 0, Ordering::Relaxed);
+    }
+}
+
+impl Observer<Search> for Stopping<'_> {
+    fn step(&mut self, _: &Search, _: &Step) {
+        self.count();
+    }
+}
+
+impl ComparisonObserver for Stopping<'_> {
+    fn step(&mut self, _: usize, _: &Trial, _: &Training, _: &Step) {
+        self.count();
+    }
+}
+
+impl FindObserver for Stopping<'_> {
+    fn begin(&mut self, stage: Stage) {
+        self.stages.push(stage);
+    }
+
+    fn search(&mut self, _: &Search) -> &mut dyn Observer<Search> {
+        self
+    }
+
+    fn trainings(&mut self) -> &mut dyn ComparisonObserver {
+        self
+    }
+}
+
+#[test]
+fn a_find_ends_with_a_policy_and_a_verdict_that_no_interruption_changes() {
+    let folder = tempfile::tempdir().unwrap();
+    let begin = |name: &str| {
+        let settings = settings();
+        let find = Find::plan(settings.clone(), Setups::read(&settings, &()).unwrap(), SLOW).unwrap();
+        let run = find.create(&folder.path().join(name), &[]).unwrap();
+        (find, run)
+    };
+    let (find, whole) = begin("whole");
+    let never = AtomicBool::new(false);
+    let (halt, verdict) = find.run(&whole, &mut Stopping::after(u64::MAX, &never), &never).unwrap();
+    assert_eq!(halt, Halt::Finished);
+    let verdict = verdict.unwrap();
+    assert_eq!(whole.verdict().unwrap().as_ref(), Some(&verdict));
+    // Every rung has the candidates and seeds that were planned; defaults are always among those that are judged.
+    let rungs = &find.planned().rungs;
+    for (round, rung) in verdict.selection.rounds.iter().zip(rungs) {
+        assert!(round.standings.len() <= rung.candidates);
+        assert!(round.standings.iter().all(|standing| standing.seeds == rung.seeds));
+        assert!(round.standings.is_sorted_by(|a, b| a.accuracy >= b.accuracy));
+    }
+    let judged: Vec<&str> = verdict.proof.summary.rows.iter().map(|row| &*row.name).collect();
+    assert!(freeaugment_search::DEFAULTS.iter().all(|name| judged.contains(name)), "{judged:?}");
+    // What is handed out can be trained under by anyone.
+    Candidate::open(whole.folder().to_str().unwrap(), &settings()).unwrap();
+
+    // Stopped on the way back of a cycle, in selection and in the proof.
+    let (find, stopped) = begin("stopped");
+    let mut stages = Vec::new();
+    for steps in [100, 420, 65] {
+        let stop = AtomicBool::new(false);
+        let mut stopping = Stopping::after(steps, &stop);
+        let (halt, none) = find.run(&stopped, &mut stopping, &stop).unwrap();
+        assert_eq!((halt, none), (Halt::Stopped, None));
+        stages.push(*stopping.stages.last().unwrap());
+    }
+    assert_eq!(stages, [Stage::Search, Stage::Selection, Stage::Proof]);
+    drop(stopped);
+    let run = RunWriter::open(&folder.path().join("stopped")).unwrap();
+    let again = Find::open(&run, &()).unwrap();
+    assert_eq!(again.planned(), find.planned());
+    let (_, found) = again.run(&run, &mut Stopping::after(u64::MAX, &never), &never).unwrap();
+    let found = found.unwrap();
+    assert_eq!(found.policy, verdict.policy);
+    assert_eq!(found.selection, verdict.selection);
+    let policy = |run: &Run| std::fs::read(run.policy_path()).unwrap();
+    assert_eq!(policy(&run), policy(&whole));
+}
+
+#[test]
+fn search_selection_and_proof_see_different_images_where_there_are_enough() {
+    let mut settings = settings();
+    let few = Setups::read(&settings, &()).unwrap();
+    assert!(few.shares_validation());
+    settings.drawings_validation = 400;
+    let many = Setups::read(&settings, &()).unwrap();
+    assert!(!many.shares_validation());
+    let [search, selection, proof] =
+        [Stage::Search, Stage::Selection, Stage::Proof].map(|stage| many.of(stage));
+    let validation = search.validation.indices();
+    assert!(selection.test.iter().all(|index| !validation.contains(index)));
+    assert!(proof.test.iter().all(|index| !validation.contains(index) && !selection.test.contains(index)));
+    assert!(search.test.is_empty());
+}
+
+#[test]
+fn a_plan_makes_the_most_of_its_budget() {
+    let mut settings = settings();
+    settings.epochs = 0;
+    let setups = Setups::read(&settings, &()).unwrap();
+    let plan = |budget: &str, step_seconds: f64| {
+        let settings = Settings { budget: budget.to_owned(), ..settings.clone() };
+        let measured = Measured { step_seconds, cycle_step_seconds: 4.5 * step_seconds, by_heart: Some(100) };
+        Plan::new(&settings, &setups, measured).unwrap()
+    };
+    // Three times as long as it takes to learn 64 images by heart, in batches of 16.
+    let long = plan("1h", 0.01);
+    assert_eq!((long.epochs, long.horizon, long.cycles), (300, 132, 24));
+    assert_eq!((long.rungs.len(), long.proof_seeds), (3, 5));
+    let total = |plan: &Plan| plan.seconds.iter().sum::<f64>();
+    assert!(total(&long) < 3600.0);
+    assert!(!long.to_string().contains("more than"));
+
+    // With less time: shorter trainings, fewer cycles, fewer rounds, fewer seeds, until nothing could be told.
+    let mut before = long;
+    for budget in ["5m", "3m", "2m"] {
+        let shorter = plan(budget, 0.01);
+        assert!(total(&shorter) < total(&before), "{shorter:?}");
+        assert!(shorter.epochs <= before.epochs && shorter.rungs.len() <= before.rungs.len());
+        before = shorter;
+    }
+    let least = plan("1s", 0.01);
+    assert_eq!((least.epochs, least.horizon, least.cycles, least.proof_seeds), (100, 44, 6, 3));
+    assert!(least.to_string().contains("more than the 1.0 s asked for"), "{least}");
+}
