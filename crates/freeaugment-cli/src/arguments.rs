@@ -154,6 +154,9 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct FindArguments {
+    /// Do what the plan.json of another run says, whatever this machine is and however long it takes
+    #[arg(long, value_name = "FILE")]
+    pub(crate) plan: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) source: Source,
     #[command(flatten)]

@@ -66,7 +66,10 @@ fn a_find_ends_with_a_policy_and_a_verdict_that_no_interruption_changes() {
     let folder = tempfile::tempdir().unwrap();
     let begin = |name: &str| {
         let settings = settings();
-        let find = Find::plan(settings.clone(), Setups::read(&settings, &()).unwrap(), SLOW).unwrap();
+        let setups = Setups::read(&settings, &()).unwrap();
+        // Even less than is ever planned: what is asked here is whether it ends the same.
+        let plan = Plan { horizon: 8, cycles: 3, ..Plan::new(&settings, &setups, SLOW).unwrap() };
+        let find = Find::new(settings, setups, plan);
         let run = find.create(&folder.path().join(name), &[]).unwrap();
         (find, run)
     };
@@ -91,7 +94,7 @@ fn a_find_ends_with_a_policy_and_a_verdict_that_no_interruption_changes() {
     // Stopped on the way back of a cycle, in selection and in the proof.
     let (find, stopped) = begin("stopped");
     let mut stages = Vec::new();
-    for steps in [100, 420, 65] {
+    for steps in [17, 58, 40] {
         let stop = AtomicBool::new(false);
         let mut stopping = Stopping::after(steps, &stop);
         let (halt, none) = find.run(&stopped, &mut stopping, &stop).unwrap();
@@ -103,6 +106,7 @@ fn a_find_ends_with_a_policy_and_a_verdict_that_no_interruption_changes() {
     let run = RunWriter::open(&folder.path().join("stopped")).unwrap();
     let again = Find::open(&run, &()).unwrap();
     assert_eq!(again.planned(), find.planned());
+    assert_eq!(&Plan::load(&run.folder().join("plan.json")).unwrap(), find.planned());
     let (_, found) = again.run(&run, &mut Stopping::after(u64::MAX, &never), &never).unwrap();
     let found = found.unwrap();
     assert_eq!(found.policy, verdict.policy);
@@ -156,4 +160,8 @@ fn a_plan_makes_the_most_of_its_budget() {
     let least = plan("1s", 0.01);
     assert_eq!((least.epochs, least.horizon, least.cycles, least.proof_seeds), (100, 44, 6, 3));
     assert!(least.to_string().contains("more than the 1.0 s asked for"), "{least}");
+    // Six cycles get as far as sixteen.
+    let rate = |plan: &Plan| plan.settings(&settings, &setups, Stage::Search).type_rate;
+    assert!((6.0 * rate(&least) - 16.0 * settings.type_rate).abs() < 1e-9);
+    assert_eq!(rate(&plan("1h", 0.01)), settings.type_rate);
 }

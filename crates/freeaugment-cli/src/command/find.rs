@@ -1,7 +1,7 @@
 //! `freeaugment find`
 
 use freeaugment_search::{
-    ComparisonObserver, Find, FindObserver, Halt, Measured, Notes, Observer, RunWriter, Search, Setups,
+    ComparisonObserver, Find, FindObserver, Halt, Measured, Notes, Observer, Plan, RunWriter, Search, Setups,
     Stage, Task, Verdict,
 };
 
@@ -22,13 +22,22 @@ pub(crate) fn run(arguments: &FindArguments) -> Result<Ending, Failure> {
         RunWriter::check_free(&folder)?;
         interrupt::listen(manner.quiet)?;
     }
+    let given = arguments.plan.as_deref().map(Plan::load).transpose()?;
     let setups = Setups::read(&settings, &Reading::new(manner.quiet))?;
     if !manner.quiet {
         output::say(&overview(&setups));
-        output::say("measuring: how fast this machine is, and how soon these images are known by heart\n");
     }
-    let measured = Measured::new(&settings, &setups)?;
-    let find = Find::plan(settings, setups, measured)?;
+    let plan = if let Some(plan) = given {
+        plan
+    } else {
+        if !manner.quiet {
+            output::say(
+                "measuring: how fast this machine is, and how soon these images are known by heart\n",
+            );
+        }
+        Plan::new(&settings, &setups, Measured::new(&settings, &setups)?)?
+    };
+    let find = Find::new(settings, setups, plan);
     if arguments.source.dry_run {
         if manner.json {
             print_json(find.planned())?;

@@ -27,7 +27,14 @@ fn a_plan_is_told_and_nothing_is_written() {
 fn a_find_hands_out_a_policy_that_every_command_takes() {
     let folder = tempdir().unwrap();
     let folder = folder.path();
-    let ended = succeed(folder, &format!("{SMALL} --out run"));
+    // A plan of one's own: even less than the program would ever plan.
+    let mut plan: Value =
+        serde_json::from_str(&succeed(folder, &format!("{SMALL} --dry-run --json")).stdout).unwrap();
+    (plan["horizon"], plan["cycles"], plan["proof_seeds"]) = (4.into(), 2.into(), 2.into());
+    std::fs::write(folder.join("plan.json"), plan.to_string()).unwrap();
+    let ended = succeed(folder, &format!("{SMALL} --plan plan.json --out run"));
+    let kept: Value = serde_json::from_slice(&std::fs::read(folder.join("run/plan.json")).unwrap()).unwrap();
+    assert_eq!(kept, plan);
     assert!(ended.stdout.contains("test images your classifier reaches"), "{}", ended.stdout);
     assert!(ended.stdout.contains("policy: run/policy.json"), "{}", ended.stdout);
     assert!(ended.stderr.contains("train --policy run/policy.json"), "{}", ended.stderr);
@@ -51,6 +58,7 @@ fn what_cannot_be_is_refused_before_anything_is_written() {
             "the command line: `budget`: `soon` is no length of time: write `45m`, `1h` or `1h30m`",
         ),
         ("--data nowhere", "nowhere"),
+        ("--plan nowhere.json", "nowhere.json"),
     ] {
         let ended = run(folder.path(), &format!("{SMALL} {more}"));
         assert!(matches!(ended.code, Some(3 | 4)), "{ended:?}");

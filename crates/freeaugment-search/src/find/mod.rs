@@ -6,7 +6,6 @@ mod plan;
 mod selection;
 mod verdict;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -94,10 +93,9 @@ impl Setups {
 }
 
 impl Find {
-    /// Plans by what was measured.
-    pub fn plan(settings: Settings, setups: Setups, measured: Measured) -> Result<Self, Error> {
-        let plan = Plan::new(&settings, &setups, measured)?;
-        Ok(Self { settings, plan, setups })
+    /// What a plan says, on this data.
+    pub fn new(settings: Settings, setups: Setups, plan: Plan) -> Self {
+        Self { settings, plan, setups }
     }
 
     /// What was planned for a run that was begun before.
@@ -106,7 +104,7 @@ impl Find {
         let settings = run.settings()?;
         let setups = Setups::read(&settings, progress)?;
         run.require_data(&setups.proof.identity)?;
-        Ok(Self { settings, plan: read_json(&plan_path(run), "a plan")?, setups })
+        Ok(Self { settings, plan: Plan::load(&run.folder().join(PLAN))?, setups })
     }
 
     /// Makes its run.
@@ -140,7 +138,7 @@ impl Find {
             return Ok((Halt::Stopped, None));
         }
         observer.begin(Stage::Selection);
-        let settings = self.plan.settings(&self.settings, Stage::Selection);
+        let settings = self.plan.settings(&self.settings, &self.setups, Stage::Selection);
         let learned = Run::open(&run.folder().join(SEARCH))?.policy()?;
         let mut candidates = self.candidates(&learned, &settings)?;
         let (halt, selection) = selection::select(
@@ -157,7 +155,7 @@ impl Find {
         run.log(&format!("selected: {}", selection.winner))?;
 
         observer.begin(Stage::Proof);
-        let settings = self.plan.settings(&self.settings, Stage::Proof);
+        let settings = self.plan.settings(&self.settings, &self.setups, Stage::Proof);
         let judged = |candidate: &&Arc<Candidate>| {
             DEFAULTS.contains(&candidate.name()) || candidate.name() == selection.winner
         };
@@ -186,7 +184,7 @@ impl Find {
         observer: &mut dyn FindObserver,
         stop: &AtomicBool,
     ) -> Result<(Halt, bool), Error> {
-        let settings = self.plan.settings(&self.settings, Stage::Search);
+        let settings = self.plan.settings(&self.settings, &self.setups, Stage::Search);
         let folder = run.folder().join(SEARCH);
         let mut search = Search::new(settings.clone(), self.setups.search.clone())?;
         let search_run = if folder.exists() {
@@ -239,10 +237,6 @@ const VERDICT: &str = "verdict.json";
 const SEARCH: &str = "search";
 const SELECTION: &str = "selection";
 const PROOF: &str = "proof";
-
-fn plan_path(run: &Run) -> PathBuf {
-    run.folder().join(PLAN)
-}
 
 impl Run {
     /// What `find` came to, once it has.

@@ -1,6 +1,7 @@
 //! What `find` does with the time it has.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,6 +14,7 @@ use crate::compare::Candidate;
 use crate::config::{Settings, refuse};
 use crate::error::Error;
 use crate::estimate::time_cycle;
+use crate::run::read_json;
 use crate::session::{Session as _, Setup, Training};
 
 /// The shares of the budget: search, selection, proof.
@@ -31,6 +33,8 @@ const WARM_UP: f64 = 0.3;
 const HORIZON: (f64, u64, u64) = (0.11, 40, 300);
 /// Cycles of the search, as few and as many as make sense.
 const CYCLES: (u64, u64) = (6, 24);
+/// With fewer cycles than this the policy takes longer steps, so that it gets as far.
+const UNHURRIED: u64 = 16;
 /// Seeds of the proof.
 const SEEDS: (u64, u64) = (3, 5);
 
@@ -75,8 +79,8 @@ pub struct Plan {
     pub horizon: u64,
     /// How often it does.
     pub cycles: u64,
-    /// The epoch in which the search begins to learn, and how many it has.
-    pub search_epochs: (u64, u64),
+    /// Epochs of the search before the first cycle.
+    pub warm_up_epochs: u64,
     /// The rounds of selection.
     pub rungs: Vec<Rung>,
     /// The seeds of the proof.
@@ -110,31 +114,64 @@ impl Plan {
         let fits = |rungs: &&Vec<Rung>| (cells(rungs) * steps) as f64 <= affordable_steps;
         let rungs = all.iter().find(fits).unwrap_or(&all[all.len() - 1]).clone();
         let horizon = ((HORIZON.0 * steps as f64) as u64).clamp(HORIZON.1, HORIZON.2);
-        let begins = ((WARM_UP * steps as f64) as u64).div_ceil(per_epoch);
-        let left = SHARES[0] * budget - (begins * per_epoch) as f64 * step;
+        let warm_up_epochs = ((WARM_UP * steps as f64) as u64).div_ceil(per_epoch);
+        let warm_up = (warm_up_epochs * per_epoch) as f64 * step;
+        let left = SHARES[0] * budget - warm_up;
         let cycles = ((left / (horizon as f64 * cycle_step)).max(0.0) as u64).clamp(CYCLES.0, CYCLES.1);
-        let search_epochs = (begins, begins + (cycles * horizon).div_ceil(per_epoch));
         let cell = steps as f64 * step;
         let proof_cells = (DEFAULTS.len() + 1) as f64;
         let proof_seeds = ((SHARES[2] * budget / (cell * proof_cells)) as u64).clamp(SEEDS.0, SEEDS.1);
         let seconds = [
-            (begins * per_epoch) as f64 * step + (cycles * horizon) as f64 * cycle_step,
+            warm_up + (cycles * horizon) as f64 * cycle_step,
             cells(&rungs) as f64 * cell,
             proof_cells * proof_seeds as f64 * cell,
         ];
-        Ok(Self { epochs, horizon, cycles, search_epochs, rungs, proof_seeds, measured, seconds, budget })
+        Ok(Self { epochs, horizon, cycles, warm_up_epochs, rungs, proof_seeds, measured, seconds, budget })
+    }
+
+    /// A plan that was written down, as `find` did in its run. The same plan and the same seed give the same policy on
+    /// machines of any speed.
+    pub fn load(path: &Path) -> Result<Self, Error> {
+        let plan: Self = read_json(path, "a plan")?;
+        let within = |value: u64, least: u64, most: u64| (least..=most).contains(&value);
+        let rungs = &plan.rungs;
+        let falls = rungs.is_sorted_by(|a, b| a.candidates >= b.candidates && a.seeds <= b.seeds);
+        let problem = if !within(plan.epochs, 1, 1_000_000) {
+            "`epochs`: 1 to 1000000 are allowed"
+        } else if !within(plan.horizon, 2, 100_000) {
+            "`horizon`: 2 to 100000 are allowed"
+        } else if !within(plan.cycles, 1, 1_000_000) {
+            "`cycles`: 1 to 1000000 are allowed"
+        } else if !within(plan.warm_up_epochs, 0, 1_000_000) {
+            "`warm_up_epochs`: 0 to 1000000 are allowed"
+        } else if rungs.is_empty()
+            || !falls
+            || rungs.iter().any(|rung| rung.candidates < 2 || rung.seeds == 0)
+        {
+            "`rungs`: at least one, of 2 candidates and 1 seed at least; candidates must not rise, nor seeds fall"
+        } else if !within(plan.proof_seeds, 1, 1000) {
+            "`proof_seeds`: 1 to 1000 are allowed"
+        } else {
+            return Ok(plan);
+        };
+        Err(Error::NotARun { path: path.to_owned(), reason: format!("is not a plan: at {problem}") })
     }
 
     /// The settings of a stage.
-    pub fn settings(&self, settings: &Settings, stage: Stage) -> Settings {
+    pub fn settings(&self, settings: &Settings, setups: &Setups, stage: Stage) -> Settings {
+        let stride = (UNHURRIED as f64 / self.cycles as f64).max(1.0);
         match stage {
             Stage::Search => Settings {
+                depth_rate: stride * settings.depth_rate,
+                type_rate: stride * settings.type_rate,
+                magnitude_rate: stride * settings.magnitude_rate,
                 horizon: self.horizon,
-                epochs: self.search_epochs.1,
+                epochs: self.warm_up_epochs
+                    + (self.cycles * self.horizon).div_ceil(setups.of(stage).steps_per_epoch),
                 warm_up: true,
-                magnitude_start: self.search_epochs.0,
-                type_start: self.search_epochs.0,
-                depth_start: self.search_epochs.0,
+                magnitude_start: self.warm_up_epochs,
+                type_start: self.warm_up_epochs,
+                depth_start: self.warm_up_epochs,
                 proof_epochs: 0,
                 evaluate_every: 0,
                 ..settings.clone()
