@@ -326,3 +326,36 @@ fn reversed(settings: &Settings, setup: &Setup, steps: &Range<u64>) -> Loader<Pi
         Ok(order.prepare(&dataset, &pipeline, last - back)?)
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use freeaugment::PolicyConfig;
+
+    use super::*;
+
+    /// Draws of two images whose parts are these.
+    fn draws(parts: &[[f32; 2]]) -> Vec<(Sample, Vec<f32>)> {
+        let policy = PolicyConfig { layers: 1, ..PolicyConfig::default() }.init().unwrap();
+        let sample = || policy.sample(policy.draw(0, 0, &[7, 8]), 1.0).unwrap();
+        parts.iter().map(|parts| (sample(), parts.to_vec())).collect()
+    }
+
+    #[test]
+    fn what_is_subtracted_from_a_draw_does_not_depend_on_it() {
+        let take =
+            |own: f32| Credit::default().take(&[7, 8], &draws(&[[own, 1.0], [3.0, 2.0], [6.0, 4.0]]), 2.0);
+        let (one, other) = (take(1.0), take(5.0));
+        assert!((other[0][0] - one[0][0] - 4.0).abs() < 1e-6);
+        // Two other draws add 9 together: a third of that is what was to be expected.
+        assert!((one[0][0] - (1.0 - 3.0)).abs() < 1e-6);
+        assert_eq!(one[0][1], other[0][1]);
+    }
+
+    #[test]
+    fn a_single_draw_is_compared_with_the_steps_before_in_proportion_to_their_directions() {
+        let mut credit = Credit::default();
+        assert_eq!(credit.take(&[7, 8], &draws(&[[4.0, 1.0]]), 1.0), [[4.0, 1.0]]);
+        // Half of what it was before, times a direction that is twice as long.
+        assert_eq!(credit.take(&[7, 8], &draws(&[[10.0, 1.0]]), 2.0), [[6.0, 0.0]]);
+    }
+}
