@@ -2,9 +2,7 @@
 
 mod common;
 
-#[cfg(feature = "flex")]
-use common::assert_close;
-use common::{Problem, largest_error};
+use common::{Problem, assert_close, largest_error};
 use freeaugment_nn::pass::Activation;
 use freeaugment_nn::{Device, Evaluation, Hypergradient};
 

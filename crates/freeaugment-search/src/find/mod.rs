@@ -18,6 +18,7 @@ pub use verdict::{Reason, Verdict};
 pub(crate) use plan::parse_budget;
 
 use self::family::Variation;
+use self::selection::Competition;
 use crate::compare::{Candidate, Comparison, ComparisonObserver, open_or_create};
 use crate::config::{Settings, Task};
 use crate::error::Error;
@@ -141,16 +142,14 @@ impl Find {
         let settings = self.plan.settings(&self.settings, &self.setups, Stage::Selection);
         let learned = Run::open(&run.folder().join(SEARCH))?.policy()?;
         let mut candidates = self.candidates(&learned, &settings)?;
-        let (halt, selection) = selection::select(
-            &run.folder().join(SELECTION),
-            &mut candidates,
-            |standings| combine(&learned, standings, &settings),
-            &self.plan.rungs,
-            &settings,
-            &self.setups.selection,
-            observer.trainings(),
-            stop,
-        )?;
+        let competition = Competition {
+            folder: &run.folder().join(SELECTION),
+            rungs: &self.plan.rungs,
+            settings: &settings,
+            setup: &self.setups.selection,
+        };
+        let combine = |standings: &[Standing]| combine(&learned, standings, &settings);
+        let (halt, selection) = competition.run(&mut candidates, combine, observer.trainings(), stop)?;
         let Some(selection) = selection else { return Ok((halt, None)) };
         run.log(&format!("selected: {}", selection.winner))?;
 

@@ -44,49 +44,57 @@ pub struct Standing {
     pub seeds: u64,
 }
 
-/// Trains what is left of all rounds. `candidates` come from the simplest to the least simple one; after the first round
-/// one more may join them, as `combine` makes of its standings.
-pub(super) fn select(
-    folder: &Path,
-    candidates: &mut Vec<Arc<Candidate>>,
-    combine: impl Fn(&[Standing]) -> Result<Option<Candidate>, Error>,
-    rungs: &[Rung],
-    settings: &Settings,
-    setup: &Setup,
-    observer: &mut dyn ComparisonObserver,
-    stop: &AtomicBool,
-) -> Result<(Halt, Option<Selection>), Error> {
-    let mut left = candidates.clone();
-    let mut rounds: Vec<Round> = Vec::new();
-    for rung in rungs {
-        let combined =
-            if let [first] = &rounds[..] { combine(&first.standings)?.map(Arc::new) } else { None };
-        left.truncate(rung.candidates - usize::from(combined.is_some()));
-        left.extend(combined.clone());
-        candidates.extend(combined);
-        let seeds = (1..=rung.seeds).collect();
-        let comparison = Comparison::of(left.clone(), Some(left[0].name()), seeds)?;
-        let (run, comparison) = open_or_create(comparison, folder, settings, setup)?;
-        if comparison.run(&run, settings, setup, observer, stop)? == Halt::Stopped {
-            return Ok((Halt::Stopped, None));
+/// What a selection is made with.
+pub(super) struct Competition<'a> {
+    pub(super) folder: &'a Path,
+    pub(super) rungs: &'a [Rung],
+    pub(super) settings: &'a Settings,
+    pub(super) setup: &'a Setup,
+}
+
+impl Competition<'_> {
+    /// Trains what is left of all rounds. `candidates` come from the simplest to the least simple one; after the first
+    /// round one more may join them, as `combine` makes of its standings.
+    pub(super) fn run(
+        &self,
+        candidates: &mut Vec<Arc<Candidate>>,
+        combine: impl Fn(&[Standing]) -> Result<Option<Candidate>, Error>,
+        observer: &mut dyn ComparisonObserver,
+        stop: &AtomicBool,
+    ) -> Result<(Halt, Option<Selection>), Error> {
+        let Self { settings, setup, .. } = *self;
+        let mut left = candidates.clone();
+        let mut rounds: Vec<Round> = Vec::new();
+        for rung in self.rungs {
+            let combined =
+                if let [first] = &rounds[..] { combine(&first.standings)?.map(Arc::new) } else { None };
+            left.truncate(rung.candidates - usize::from(combined.is_some()));
+            left.extend(combined.clone());
+            candidates.extend(combined);
+            let seeds = (1..=rung.seeds).collect();
+            let comparison = Comparison::of(left.clone(), Some(left[0].name()), seeds)?;
+            let (run, comparison) = open_or_create(comparison, self.folder, settings, setup)?;
+            if comparison.run(&run, settings, setup, observer, stop)? == Halt::Stopped {
+                return Ok((Halt::Stopped, None));
+            }
+            let summary = comparison.summary(&run)?;
+            let mut standings: Vec<Standing> = (summary.rows.iter())
+                .map(|row| Standing { name: row.name.clone(), accuracy: row.accuracy, seeds: rung.seeds })
+                .collect();
+            // Equals stay in the order they had, so that ties go to the simpler.
+            standings.sort_by(|a, b| b.accuracy.total_cmp(&a.accuracy));
+            let place = |candidate: &Arc<Candidate>| {
+                standings.iter().position(|standing| standing.name == candidate.name())
+            };
+            left.sort_by_key(place);
+            rounds.push(Round { standings });
         }
-        let summary = comparison.summary(&run)?;
-        let mut standings: Vec<Standing> = (summary.rows.iter())
-            .map(|row| Standing { name: row.name.clone(), accuracy: row.accuracy, seeds: rung.seeds })
-            .collect();
-        // Equals stay in the order they had, so that ties go to the simpler.
-        standings.sort_by(|a, b| b.accuracy.total_cmp(&a.accuracy));
-        let place = |candidate: &Arc<Candidate>| {
-            standings.iter().position(|standing| standing.name == candidate.name())
-        };
-        left.sort_by_key(place);
-        rounds.push(Round { standings });
+        let simplicity = |name: &str| candidates.iter().position(|candidate| candidate.name() == name);
+        let images = setup.test.len();
+        let last = &rounds.last().expect("there is a round").standings;
+        let winner = simplest_of_the_best(last, images, simplicity);
+        Ok((Halt::Finished, Some(Selection { images, rounds, winner })))
     }
-    let simplicity = |name: &str| candidates.iter().position(|candidate| candidate.name() == name);
-    let images = setup.test.len();
-    let last = &rounds.last().expect("there is a round").standings;
-    let winner = simplest_of_the_best(last, images, simplicity);
-    Ok((Halt::Finished, Some(Selection { images, rounds, winner })))
 }
 
 /// The best; or the simplest of those that so many images cannot tell from it.
