@@ -32,6 +32,7 @@
 //!
 //! The method is that of "FreeAugment: Data Augmentation Search Across All Degrees of Freedom" (ECCV 2024).
 
+mod chain;
 mod error;
 mod image;
 mod policy;
@@ -42,6 +43,7 @@ mod work;
 
 use freeaugment_base::{document, math, random};
 
+pub use chain::{Affine, Chain, Step};
 pub use error::Error;
 pub use image::{Images, Shape};
 pub use policy::{

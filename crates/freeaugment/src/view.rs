@@ -55,7 +55,7 @@ impl Strides {
     }
 
     /// Every value of the batch must be one of the array.
-    fn check_reach(self, shape: Shape, found: usize) -> Result<(), Error> {
+    pub(crate) fn check_reach(self, shape: Shape, found: usize) -> Result<(), Error> {
         shape.checked_len()?;
         let Some(others) = shape.count.checked_sub(1) else { return Ok(()) };
         let needed = self.image_reach(shape).saturating_add(others.saturating_mul(self.image));

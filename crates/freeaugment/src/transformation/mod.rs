@@ -26,6 +26,7 @@ use std::fmt;
 
 use rayon::prelude::*;
 
+use crate::chain::Affine;
 use crate::error::{Error, check_length, check_value};
 use crate::image::{Image, Images, Shape};
 use crate::view::{ImagesMut, ImagesRef};
@@ -105,6 +106,11 @@ pub(crate) trait Kernel: Sync {
         grad: &mut [f32],
         scratch: &mut Scratch,
     ) -> f32;
+
+    /// Where pixels of the transformed image are read, if it moves pixels: of the image's height, width, and of m.
+    fn source(&self, _height: usize, _width: usize, _m: f32) -> Option<Affine> {
+        None
+    }
 }
 
 /// An elementary transformation of images.

@@ -5,6 +5,7 @@
 
 use super::pointwise::clamp01;
 use super::{Definition, Kernel, Magnitude};
+use crate::chain::Affine;
 use crate::image::Image;
 use crate::math::{clamp, truncate};
 use crate::work::{Scratch, grown};
@@ -62,6 +63,13 @@ impl Kernel for Rotate {
         } else {
             pullback::<4>(image, m, cotangent, weight, grad, pixels, gradients)
         }
+    }
+
+    fn source(&self, height: usize, width: usize, m: f32) -> Option<Affine> {
+        let (sine, cosine) = libm::sincos(f64::from(m).to_radians());
+        let [x, y] = [width, height].map(|side| (side.max(1) - 1) as f64 / 2.0);
+        let rows = [[cosine, -sine, x - cosine * x + sine * y], [sine, cosine, y - sine * x - cosine * y]];
+        Some(Affine { rows })
     }
 }
 

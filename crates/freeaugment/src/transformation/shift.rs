@@ -4,6 +4,7 @@
 
 use super::pointwise::{LANES, clamp01, fold};
 use super::{Definition, Kernel};
+use crate::chain::Affine;
 use crate::image::Image;
 use crate::work::{Scratch, grown};
 
@@ -92,6 +93,18 @@ impl Kernel for Shifted {
         lines.transpose();
         blend_add(image.with(cotangent), self.axis, lines.whole, lines.fraction, lines.rows, weight, grad);
         -slope
+    }
+
+    fn source(&self, height: usize, width: usize, m: f32) -> Option<Affine> {
+        // The distance is at most linear in the line, so that two lines tell it.
+        let size = Image { data: &[], height, width };
+        let [first, second] = [0, 1].map(|line| -f64::from(m) * (self.distance)(size, line) as f64);
+        let (moved, slope) = (first, second - first);
+        let rows = match self.axis {
+            Axis::X => [[1.0, slope, moved], [0.0, 1.0, 0.0]],
+            Axis::Y => [[1.0, 0.0, 0.0], [slope, 1.0, moved]],
+        };
+        Some(Affine { rows })
     }
 }
 
