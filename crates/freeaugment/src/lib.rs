@@ -35,6 +35,7 @@
 mod chain;
 mod error;
 mod image;
+mod motion;
 mod policy;
 pub mod sampling;
 mod transformation;
@@ -46,6 +47,7 @@ use freeaugment_base::{document, math, random};
 pub use chain::{Affine, Chain, Step};
 pub use error::Error;
 pub use image::{Images, Shape};
+pub use motion::{Motion, Position};
 pub use policy::{
     Assignment, DepthKind, Description, Estimator, FileError, FileProblem, Gradients, Groups, MagnitudeKind,
     MagnitudeRange, Noise, Parameters, Place, Policy, PolicyConfig, Provenance, RangedTransformation, Sample,
