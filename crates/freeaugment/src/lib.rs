@@ -33,6 +33,7 @@
 //! The method is that of "FreeAugment: Data Augmentation Search Across All Degrees of Freedom" (ECCV 2024).
 
 mod chain;
+mod eight_bit;
 mod error;
 mod image;
 mod motion;

@@ -1,9 +1,11 @@
 //! Applying chains to images.
 
-use super::Chain;
+use super::{Chain, Step};
+use crate::eight_bit;
 use crate::error::{Error, check_length};
+use crate::image::Image;
 use crate::view::{ImagesMut, ImagesRef};
-use crate::work::Work;
+use crate::work::{Scratch, Work, grown};
 
 impl Chain {
     /// Applies the chain to every image of a batch (most often to the one there is), into images of the same shape; how
@@ -40,19 +42,37 @@ impl Chain {
         if out.shape() != shape {
             return Err(Error::OtherShape { expected: shape, found: out.shape() });
         }
-        out.fill(|b, out, Work { scratch, gathered, layers, .. }| {
-            let chain = if chains.len() == 1 { &chains[0] } else { &chains[b] };
-            let image = images.image(b, gathered);
-            out.copy_from_slice(image.data);
-            for step in &chain.steps {
-                layers.clear();
-                layers.extend_from_slice(out);
-                step.transformation.kernel().apply(image.with(layers), step.units(), out, scratch);
-                for value in out.iter_mut() {
-                    *value = (*value * 255.0 + 0.5).floor() / 255.0;
-                }
-            }
-        });
+        let chain = |b: usize| if chains.len() == 1 { &chains[0].steps } else { &chains[b].steps };
+        if images.is_bytes() && out.is_bytes() {
+            out.fill_bytes(images, |b, picture, out, work| {
+                eight_bit::apply(chain(b), picture, out, &mut work.layer_bytes, &mut work.scratch);
+            });
+        } else {
+            out.fill(|b, out, Work { scratch, gathered, layers, .. }| {
+                apply_floats(chain(b), images.image(b, gathered), out, layers, scratch);
+            });
+        }
         Ok(())
+    }
+}
+
+/// Steps take turns between `out` and one buffer, so that the last one ends in `out`.
+fn apply_floats(
+    steps: &[Step],
+    image: Image<'_>,
+    out: &mut [f32],
+    buffer: &mut Vec<f32>,
+    scratch: &mut Scratch,
+) {
+    if steps.is_empty() {
+        out.copy_from_slice(image.data);
+        return;
+    }
+    let buffer = grown(buffer, out.len());
+    let (mut from, mut to) = if steps.len() % 2 == 1 { (buffer, out) } else { (out, buffer) };
+    for (at, step) in steps.iter().enumerate() {
+        let source = if at == 0 { image } else { image.with(from) };
+        step.transformation.kernel().apply(source, step.units(), to, scratch);
+        std::mem::swap(&mut from, &mut to);
     }
 }
