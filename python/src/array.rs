@@ -91,7 +91,8 @@ impl<T: Element + Sync> Place<T> {
     /// Lends an image to read. Rows or columns that run backwards, which the crates do not know, are copied first.
     pub(crate) fn image<R>(self, array: &Array<T>, image: usize, read: impl FnOnce(&[T], Strides) -> R) -> R {
         let Shape { channels, height, width, .. } = array.shape();
-        let steps = [(channels, 1), (height, 2), (width, 3)].map(|(count, axis)| (count, array.strides[axis]));
+        let steps =
+            [(channels, 1), (height, 2), (width, 3)].map(|(count, axis)| (count, array.strides[axis]));
         if steps.iter().any(|&(count, stride)| count > 1 && stride < 0) {
             let mut copy = Vec::with_capacity(channels * height * width);
             for (channel, y, x) in places(channels, height, width) {
@@ -102,15 +103,24 @@ impl<T: Element + Sync> Place<T> {
         }
         let stride = |axis: usize| array.strides[axis].unsigned_abs();
         let strides = Strides { image: 0, channel: stride(1), row: stride(2), column: stride(3) };
-        let reach = 1 + steps.iter().map(|&(count, stride)| (count - 1) * stride.unsigned_abs()).sum::<usize>();
+        let reach =
+            1 + steps.iter().map(|&(count, stride)| (count - 1) * stride.unsigned_abs()).sum::<usize>();
         // SAFETY: from the first value of the image to its last one, all within the array, whose memory the buffer keeps.
         // That nobody writes there meanwhile is up to the caller in Python, as for every library that works without
         // the GIL.
-        read(unsafe { std::slice::from_raw_parts(self.0.offset(array.offset(image, 0, 0, 0)), reach) }, strides)
+        read(
+            unsafe { std::slice::from_raw_parts(self.0.offset(array.offset(image, 0, 0, 0)), reach) },
+            strides,
+        )
     }
 
     /// Lends an image of an array that [`Array::is_writable`], to write. No two threads may have the same image.
-    pub(crate) fn image_mut<R>(self, array: &Array<T>, image: usize, write: impl FnOnce(&mut [T], Strides) -> R) -> R {
+    pub(crate) fn image_mut<R>(
+        self,
+        array: &Array<T>,
+        image: usize,
+        write: impl FnOnce(&mut [T], Strides) -> R,
+    ) -> R {
         debug_assert!(array.is_writable());
         let size = array.channels * array.height * array.width;
         let stride = |axis: usize| array.strides[axis].unsigned_abs();
@@ -135,5 +145,6 @@ impl<T: Element + Sync> Place<T> {
 }
 
 fn places(channels: usize, height: usize, width: usize) -> impl Iterator<Item = (usize, usize, usize)> {
-    (0..channels).flat_map(move |channel| (0..height).flat_map(move |y| (0..width).map(move |x| (channel, y, x))))
+    (0..channels)
+        .flat_map(move |channel| (0..height).flat_map(move |y| (0..width).map(move |x| (channel, y, x))))
 }

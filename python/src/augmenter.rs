@@ -72,7 +72,8 @@ impl Augmenter {
     fn of_policy(policy: Policy) -> PyResult<Self> {
         let document = policy.to_json().map_err(refused)?;
         let config = policy.config();
-        let title = format!("{} transformations, up to {} layers", config.transformations.len(), config.layers);
+        let title =
+            format!("{} transformations, up to {} layers", config.transformations.len(), config.layers);
         Ok(Self { document, title, kind: Kind::Learned(Box::new(policy)) })
     }
 

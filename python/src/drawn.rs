@@ -1,6 +1,8 @@
 //! What was drawn for one image: as Python reads it, and as it is done to pixels.
 
-use freeaugment::{Chain, Error, Images, ImagesMut, ImagesRef, Motion, Pixel, Shape, Step, Strides, Transformation};
+use freeaugment::{
+    Chain, Error, Images, ImagesMut, ImagesRef, Motion, Pixel, Shape, Step, Strides, Transformation,
+};
 use freeaugment_baseline::{Action, Operation};
 use freeaugment_data::Picture;
 use pyo3::exceptions::PyValueError;
@@ -108,7 +110,8 @@ impl Sample for u8 {
         let mut pixels = Vec::with_capacity(shape.image());
         for y in 0..height {
             let row = &values[y * strides.row..];
-            if strides == (Strides { image: strides.image, row: strides.row, ..Strides::interleaved(shape) }) {
+            if strides == (Strides { image: strides.image, row: strides.row, ..Strides::interleaved(shape) })
+            {
                 pixels.extend_from_slice(&row[..width * channels]);
                 continue;
             }
@@ -137,7 +140,9 @@ fn row_of_action(action: &Action) -> Row {
         Operation::ShearX | Operation::ShearY => Some("slope"),
         Operation::TranslateX | Operation::TranslateY | Operation::Cutout => Some("pixels"),
         Operation::Rotate => Some("degrees"),
-        Operation::Brightness | Operation::Color | Operation::Contrast | Operation::Sharpness => Some("factor"),
+        Operation::Brightness | Operation::Color | Operation::Contrast | Operation::Sharpness => {
+            Some("factor")
+        }
         Operation::Posterize => Some("bits"),
         Operation::Solarize | Operation::SolarizeAdd => Some("levels"),
         Operation::Hue => Some("of the colour circle"),

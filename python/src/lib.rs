@@ -16,7 +16,12 @@ use std::ffi::OsString;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-pyo3::create_exception!(freeaugment, PolicyError, PyValueError, "A policy that cannot be read, or that there is not.");
+pyo3::create_exception!(
+    freeaugment,
+    PolicyError,
+    PyValueError,
+    "A policy that cannot be read, or that there is not."
+);
 
 /// Does what was typed, the name of the program first, and returns the number to end with. It is run once a process.
 #[pyfunction]

@@ -55,7 +55,14 @@ impl NativePolicy {
 
     /// Draws for one image. Without a size, magnitudes that depend on it are refused.
     #[pyo3(signature = (seed, epoch, index, size, progress))]
-    fn draw(&self, seed: u64, epoch: u32, index: u32, size: Option<(usize, usize)>, progress: f64) -> PyResult<Vec<Row>> {
+    fn draw(
+        &self,
+        seed: u64,
+        epoch: u32,
+        index: u32,
+        size: Option<(usize, usize)>,
+        progress: f64,
+    ) -> PyResult<Vec<Row>> {
         let key = Key { seed, epoch, index };
         let at = |height, width| self.0.draw(key, Moment { height, width, progress }).rows();
         if let Some((height, width)) = size {
@@ -148,7 +155,9 @@ fn apply<T: Element + Sample + Sync, D: Borrow<Drawn>>(
 ) -> PyResult<()> {
     let (source, target) = (Array::<T>::new(source, axes)?, Array::<T>::new(target, axes)?);
     if !target.is_writable() || !target.has_sizes_of(&source) {
-        return Err(PyValueError::new_err("results need an array of the same sizes, without gaps and not read-only"));
+        return Err(PyValueError::new_err(
+            "results need an array of the same sizes, without gaps and not read-only",
+        ));
     }
     if images.is_some_and(|images| images != source.count) {
         let (found, count) = (images.unwrap_or_default(), source.count);

@@ -42,7 +42,10 @@ pub(crate) fn spread(
 }
 
 /// Works without the GIL; what is refused, and even a bug, becomes an exception.
-pub(crate) fn guarded<T: Send>(py: Python<'_>, work: impl Send + FnOnce() -> Result<T, Error>) -> PyResult<T> {
+pub(crate) fn guarded<T: Send>(
+    py: Python<'_>,
+    work: impl Send + FnOnce() -> Result<T, Error>,
+) -> PyResult<T> {
     match py.detach(|| catch_unwind(AssertUnwindSafe(work))) {
         Ok(result) => result.map_err(|error| PyValueError::new_err(error.to_string())),
         Err(panic) => Err(PyRuntimeError::new_err(format!("a bug in freeaugment: {}", message(&*panic)))),

@@ -210,13 +210,18 @@ impl<'a> ImagesRef<'a> {
         if matches!(self.pixels, Shared::Bytes(_)) {
             return Ok(());
         }
-        let wrong = (0..self.shape.count).into_par_iter().find_map_first(|image| {
+        let wrong = |image| {
             with_work(|Work { gathered, .. }| {
                 let values = self.image(image, gathered).data;
                 let index = first_outside(values)?;
                 Some(Error::Pixel { image, index, value: values[index] })
             })
-        });
+        };
+        // One image starts no threads.
+        let wrong = match self.shape.count {
+            1 => wrong(0),
+            count => (0..count).into_par_iter().find_map_first(wrong),
+        };
         wrong.map_or(Ok(()), Err)
     }
 }
