@@ -99,9 +99,9 @@ impl NativePolicy {
         };
         let images = Some(indices.len());
         if floats {
-            apply::<f32>(py, source, target, axes, images, threads, draw)
+            apply::<f32, _>(py, source, target, axes, images, threads, draw)
         } else {
-            apply::<u8>(py, source, target, axes, images, threads, draw)
+            apply::<u8, _>(py, source, target, axes, images, threads, draw)
         }
     }
 
@@ -120,9 +120,9 @@ impl NativePolicy {
         let drawn = self.drawn(rows)?;
         let draw = |_: usize, _: usize, _: usize| &drawn;
         if floats {
-            apply::<f32>(py, source, target, axes, None, threads, draw)
+            apply::<f32, _>(py, source, target, axes, None, threads, draw)
         } else {
-            apply::<u8>(py, source, target, axes, None, threads, draw)
+            apply::<u8, _>(py, source, target, axes, None, threads, draw)
         }
     }
 
