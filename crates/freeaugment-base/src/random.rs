@@ -61,6 +61,20 @@ impl Stream {
         self.block[self.used - 1]
     }
 
+    /// Leaves out this many draws of 32 bits, in no time: of uniform numbers, one each.
+    pub fn skip(&mut self, draws: u32) {
+        let left = 4 - self.used as u32;
+        let Some(beyond) = draws.checked_sub(left) else {
+            self.used += draws as usize;
+            return;
+        };
+        self.counter[0] = self.counter[0].wrapping_add(beyond / 4);
+        self.used = 4;
+        for _ in 0..beyond % 4 {
+            self.bits();
+        }
+    }
+
     /// An integer uniform in `0..bound`, without bias. `bound` must not be zero.
     pub fn below(&mut self, bound: u32) -> u32 {
         assert!(bound > 0, "below(0) has no value to return");
@@ -179,6 +193,23 @@ mod tests {
             stream.uniform(piece);
         }
         assert_eq!(whole, pieces);
+    }
+
+    #[test]
+    fn numbers_after_those_left_out_are_the_ones_that_come_there() {
+        const A: Purpose = Purpose::named("a");
+        let mut whole = [0.0; 40];
+        Stream::new(5, A, 0, 0).uniform(&mut whole);
+        for first in 0..9 {
+            for skipped in 0..20 {
+                let mut stream = Stream::new(5, A, 0, 0);
+                let (mut before, mut after) = ([0.0; 40], [0.0; 2]);
+                stream.uniform(&mut before[..first]);
+                stream.skip(skipped as u32);
+                stream.uniform(&mut after);
+                assert_eq!(after, whole[first + skipped..][..2], "{first} {skipped}");
+            }
+        }
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub(crate) struct Scratch {
     pub(crate) bytes: Vec<u8>,
     pub(crate) sums: Vec<u16>,
     pub(crate) fixed: Vec<i16>,
-    pub(crate) words: Vec<u32>,
+    pub(crate) words: Vec<u64>,
     pub(crate) runs: Vec<Run>,
     pub(crate) floats: Vec<f32>,
 }
@@ -49,6 +49,10 @@ pub(crate) struct Work {
     pub(crate) layer_bytes: Vec<u8>,
     /// The cotangent of the layer being worked on, and of the one below it.
     pub(crate) cotangents: [Vec<f32>; 2],
+    /// Noise and relaxed types of one image.
+    pub(crate) noise: Vec<f32>,
+    pub(crate) soft: Vec<f32>,
+    pub(crate) chosen: Vec<u8>,
     pub(crate) sinkhorn: Tape,
     pub(crate) assigner: Assigner,
 }

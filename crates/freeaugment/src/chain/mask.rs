@@ -1,6 +1,8 @@
 //! Moving masks: the chain's steps that move pixels, by the nearest pixel.
 
-use super::Chain;
+use std::ops::Range;
+
+use super::{Affine, Chain};
 use crate::error::{Error, check_length};
 use crate::image::Shape;
 use crate::view::Strides;
@@ -36,24 +38,72 @@ impl Chain {
     ) -> Result<(), Error> {
         strides.check_reach(shape, mask.len())?;
         check_length("the moved mask", out.len(), shape.checked_len()?)?;
-        let Shape { height, width, .. } = shape;
-        let sources: Vec<_> = self.steps.iter().rev().filter_map(|step| step.source(height, width)).collect();
-        for (at, out) in out.iter_mut().enumerate() {
-            let (plane, at) = (at / shape.plane(), at % shape.plane());
+        let ways = self.ways(shape.height, shape.width);
+        for (plane, out) in out.chunks_exact_mut(shape.plane()).enumerate() {
             let (image, channel) = (plane / shape.channels, plane % shape.channels);
-            let (mut x, mut y) = ((at % width) as f64, (at / width) as f64);
-            let mut is_inside = true;
-            for source in &sources {
-                (x, y) = source.map(x, y);
-                is_inside &=
-                    (-0.5..width as f64 - 0.5).contains(&x) && (-0.5..height as f64 - 0.5).contains(&y);
+            let mask = &mask[image * strides.image + channel * strides.channel..];
+            for (y, out) in out.chunks_exact_mut(shape.width).enumerate() {
+                move_row(mask, shape, strides, &ways, y, fill, out);
             }
-            let place = || {
-                let (x, y) = ((x + 0.5) as usize, (y + 0.5) as usize);
-                image * strides.image + channel * strides.channel + y * strides.row + x * strides.column
-            };
-            *out = if is_inside { mask[place()] } else { fill };
         }
         Ok(())
     }
+
+    /// Where a pixel of the result was before its last move, before its last but one… and at first.
+    fn ways(&self, height: usize, width: usize) -> Vec<Affine> {
+        let sources = self.steps.iter().rev().filter_map(|step| step.source(height, width));
+        sources
+            .scan(Affine::IDENTITY, |way, source| {
+                *way = way.then(source);
+                Some(*way)
+            })
+            .collect()
+    }
+}
+
+fn move_row<T: Copy>(
+    mask: &[T],
+    shape: Shape,
+    strides: Strides,
+    ways: &[Affine],
+    y: usize,
+    fill: T,
+    out: &mut [T],
+) {
+    let inside = ways.iter().fold(0..shape.width, |inside, way| narrowed(inside, *way, y, shape));
+    let way = ways.last().copied().unwrap_or_default();
+    out[..inside.start].fill(fill);
+    out[inside.end..].fill(fill);
+    let [row_x, row_y] = way.rows.map(|[_, b, c]| b * y as f64 + c + 0.5);
+    let [step_x, step_y] = way.rows.map(|[a, _, _]| a);
+    // Rounding alone can lead out of the image here.
+    let (last_x, last_y) = (shape.width - 1, shape.height - 1);
+    for (x, out) in inside.clone().zip(&mut out[inside]) {
+        let from_x = ((row_x + step_x * x as f64) as usize).min(last_x);
+        let from_y = ((row_y + step_y * x as f64) as usize).min(last_y);
+        *out = mask[from_y * strides.row + from_x * strides.column];
+    }
+}
+
+/// Those of the pixels of row y that are inside the image where this way leads. The way is straight, so that they are
+/// neighbours.
+fn narrowed(inside: Range<usize>, way: Affine, y: usize, shape: Shape) -> Range<usize> {
+    let (mut low, mut high) = (inside.start as f64, inside.end as f64);
+    for ([a, b, c], side) in way.rows.into_iter().zip([shape.width, shape.height]) {
+        // 0 <= start + a·x < side
+        let (start, side) = (b * y as f64 + c + 0.5, side as f64);
+        if a == 0.0 {
+            if !(0.0..side).contains(&start) {
+                return 0..0;
+            }
+            continue;
+        }
+        let (from, to) = (-start / a, (side - start) / a);
+        if a > 0.0 {
+            (low, high) = (low.max(from.ceil()), high.min(to.ceil()));
+        } else {
+            (low, high) = (low.max(to.floor() + 1.0), high.min(from.floor() + 1.0));
+        }
+    }
+    if low < high { low as usize..high as usize } else { 0..0 }
 }

@@ -63,13 +63,13 @@ impl<'a> Picture<'a> {
 
     #[inline(always)]
     pub(crate) fn row(self, plane: usize, y: usize) -> &'a [u8] {
-        &self.rest(plane, y)[..self.width * self.depth]
+        &self.bytes[plane * self.plane + y * self.row..][..self.width * self.depth]
     }
 
-    /// From the start of a row to the end of all there is.
+    /// Some bytes of a row, and what lies after it; none if there are not as many.
     #[inline(always)]
-    pub(crate) fn rest(self, plane: usize, y: usize) -> &'a [u8] {
-        &self.bytes[plane * self.plane + y * self.row..]
+    pub(crate) fn strip<const N: usize>(self, plane: usize, y: usize, start: usize) -> Option<&'a [u8; N]> {
+        self.bytes.get(plane * self.plane + y * self.row + start..)?.first_chunk()
     }
 
     /// All rows of a plane.

@@ -77,16 +77,14 @@ const STRIP: usize = 16;
 fn move_columns(picture: Picture<'_>, plane: usize, y: usize, runs: &[Run], moved: &mut [u8]) {
     let mut start = 0;
     for &Run { end, shift } in runs {
-        let source = usize::try_from(y as i64 + shift).ok().filter(|&source| source < picture.height);
-        let Some(source) = source else {
+        let source = y as i64 + shift;
+        if (0..picture.height as i64).contains(&source) {
+            match picture.strip::<STRIP>(plane, source as usize, start) {
+                Some(strip) if end - start <= STRIP => moved[start..][..STRIP].copy_from_slice(strip),
+                _ => moved[start..end].copy_from_slice(&picture.row(plane, source as usize)[start..end]),
+            }
+        } else {
             moved[start..end].fill(0);
-            start = end;
-            continue;
-        };
-        let from = &picture.rest(plane, source)[start..];
-        match from.first_chunk::<STRIP>() {
-            Some(strip) if end - start <= STRIP => moved[start..][..STRIP].copy_from_slice(strip),
-            _ => moved[start..end].copy_from_slice(&from[..end - start]),
         }
         start = end;
     }

@@ -10,6 +10,7 @@ mod assignment;
 mod magnitude;
 mod sinkhorn;
 mod softmax;
+mod square;
 
 pub use application::{sample_application, sample_application_pullback};
 pub use assignment::{Assigner, assign_column_maximum};
