@@ -181,7 +181,8 @@ class Policy:
 
         >>> for step in Policy.baseline("uniform-free:3").sample(seed=3):
         ...     print(step.name, step.magnitude is None or round(step.magnitude, 2), step.unit)
-        TranslateY 0.02 of the height
+        TranslateY 0.06 of the height
+        ShearX -0.41 slope
         """
         seed, epoch, index = _key(seed, epoch, index)
         return [Step(*row) for row in self._native.draw(seed, epoch, index, size, progress)]

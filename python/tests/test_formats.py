@@ -177,14 +177,16 @@ def test_one_image_starts_no_thread():
     if not sys.platform.startswith("linux"):
         pytest.skip("threads are counted in /proc")
     program = (
-        "import os, freeaugment\n"
+        "import os, time, freeaugment\n"
         "count = lambda: len(os.listdir('/proc/self/task'))\n"
         "image = memoryview(bytes(48)).cast('B', (4, 4, 3))\n"
         "for name in ['trivial-wide', 'uniform-free']:\n"
         "    policy = freeaugment.Policy.baseline(name)\n"
         "    before = count()\n"
         "    for _ in range(100): policy(image)\n"
-        "    policy.apply_batch(memoryview(bytes(96)).cast('B', (2, 4, 4, 3)), threads=2)\n"
         "    assert count() == before == 1, count()\n"
+        "    policy.apply_batch(memoryview(bytes(96)).cast('B', (2, 4, 4, 3)), threads=2)\n"
+        "    time.sleep(0.2)\n"
+        "    assert count() == 1, 'the threads of a batch end with it'\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

@@ -99,21 +99,25 @@ def test_masks_lie_where_their_pixels_lie(name, step, magnitude):
 
 @pytest.mark.parametrize("format", FORMATS)
 def test_every_format_of_boxes(format):
-    boxes = tv_tensors.BoundingBoxes([[20, 15, 50, 40]], format="XYXY", canvas_size=(H, W), dtype=torch.float64)
+    turned = tv_tensors.is_rotated_bounding_format(format)
+    between = "XYXYXYXY" if turned else "XYXY"
+    corners = [20, 15, 50, 15, 50, 40, 20, 40] if turned else [20, 15, 50, 40]
+    boxes = tv_tensors.BoundingBoxes([corners], format=between, canvas_size=(H, W), dtype=torch.float64)
     given = v2.functional.convert_bounding_box_format(boxes, new_format=format)
     for name, step, magnitude in [("uniform-free:7", "Rotate", 20.0), ("uniform-free:7", "TranslateX", 0.2)]:
         transform = fixed(name, step, magnitude)
         image, moved = transform(tv_tensors.Image(painted((20, 15, 50, 40))), given)
         assert moved.format == given.format and moved.canvas_size == given.canvas_size and moved.shape == given.shape
-        corners = v2.functional.convert_bounding_box_format(moved, new_format="XYXYXYXY").reshape(4, 2)
+        corners = v2.functional.convert_bounding_box_format(moved, new_format=between).reshape(-1, 2)
         around = torch.cat([corners.min(0).values, corners.max(0).values])
         found = torch.tensor(extent(image), dtype=torch.float64)
         assert torch.allclose(around, found, atol=2.0), (format, around, found)
-        if tv_tensors.is_rotated_bounding_format(given.format):
+        if turned:
             sides = [(corners[1] - corners[0]).norm(), (corners[2] - corners[1]).norm()]
             assert torch.allclose(torch.stack(sides), torch.tensor([30.0, 25.0], dtype=torch.float64), atol=1e-3)
-    whole = tv_tensors.BoundingBoxes(boxes.to(torch.int64), format="XYXY", canvas_size=(H, W))
-    assert fixed("uniform-free:7", "Rotate", 20.0)(whole).dtype == torch.int64
+    if not turned:
+        whole = tv_tensors.BoundingBoxes(given.to(torch.int64), format=format, canvas_size=(H, W))
+        assert fixed("uniform-free:7", "Rotate", 20.0)(whole).dtype == torch.int64
 
 
 def test_what_moves_nothing_leaves_them_as_they_are():

@@ -31,7 +31,7 @@ def epochs(start, persistent, seed, used_before=False):
     data = Numbered(policy)
     if used_before:
         # Threads that the parent had are missing in a forked worker; nothing may wait for them.
-        policy.apply_batch(torch.stack([data.image] * 8), threads=2)
+        policy.apply_batch(torch.stack([data.image] * 8), seed=0, threads=2)
     loader = torch.utils.data.DataLoader(
         data, batch_size=4, num_workers=2, multiprocessing_context=start, persistent_workers=persistent
     )

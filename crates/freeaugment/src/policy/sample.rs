@@ -95,7 +95,7 @@ impl Policy {
         };
         let mut rows = Rows::zeros(self.noise_layout(), indices.len());
         let layout = rows.layout;
-        let draw = |(row, &index): (&mut [f32], &u32)| {
+        rows.data.par_chunks_mut(layout.len()).zip(indices).for_each(|(row, &index)| {
             let row = layout.row_mut(row);
             let stream = |purpose| Stream::new(seed, purpose, epoch, index);
             stream(TYPES).gumbel(row.types);
@@ -107,13 +107,7 @@ impl Policy {
                 DepthKind::Application => stream(DEPTH).uniform_open(row.depth),
                 DepthKind::Learned | DepthKind::Fixed { .. } => stream(DEPTH).gumbel(row.depth),
             }
-        };
-        if indices.len() == 1 {
-            // One image starts no threads.
-            rows.data.chunks_mut(layout.len()).zip(indices).for_each(draw);
-        } else {
-            rows.data.par_chunks_mut(layout.len()).zip(indices).for_each(draw);
-        }
+        });
         Noise(rows)
     }
 
@@ -153,24 +147,18 @@ impl Policy {
         let bounds = self.bounds();
         // Types are drawn for a group of images at a time, the rest for each image on its own.
         let group = Sinkhorn::GROUP;
-        let sample = |(g, (soft, hard)): (usize, (&mut [f32], &mut [u8]))| {
-            with_work(|work| {
-                self.sample_types(noise.types_from(g * group), temperature, soft, work);
-                let images = soft.chunks_exact_mut(layout.len()).zip(hard.chunks_exact_mut(per_image));
-                for (b, (soft, hard)) in images.enumerate() {
-                    self.sample_image(noise.row(g * group + b), temperature, &bounds, soft, hard, work);
-                }
+        (soft.data.par_chunks_mut(group * layout.len()), hard.par_chunks_mut(group * per_image))
+            .into_par_iter()
+            .enumerate()
+            .for_each(|(g, (soft, hard))| {
+                with_work(|work| {
+                    self.sample_types(noise.types_from(g * group), temperature, soft, work);
+                    let images = soft.chunks_exact_mut(layout.len()).zip(hard.chunks_exact_mut(per_image));
+                    for (b, (soft, hard)) in images.enumerate() {
+                        self.sample_image(noise.row(g * group + b), temperature, &bounds, soft, hard, work);
+                    }
+                });
             });
-        };
-        if noise.count == 1 {
-            // One image starts no threads.
-            sample((0, (&mut soft.data, &mut hard)));
-        } else {
-            (soft.data.par_chunks_mut(group * layout.len()), hard.par_chunks_mut(group * per_image))
-                .into_par_iter()
-                .enumerate()
-                .for_each(sample);
-        }
         Ok(Sample { noise, temperature, soft, hard })
     }
 
