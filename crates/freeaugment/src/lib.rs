@@ -27,6 +27,9 @@
 //! # Ok::<(), freeaugment::Error>(())
 //! ```
 //!
+//! What is done to one image can be had as a [`Chain`] ([`Policy::chain`]): read, written down, made again, applied to bytes
+//! without a detour through floats, and to the masks and points that belong to the image.
+//!
 //! Arrays of other libraries need not be copied into [`Images`] first: [`ImagesRef`] and [`ImagesMut`] borrow floats or
 //! bytes with their dimensions in any order.
 //!

@@ -37,7 +37,8 @@ fn shapes() -> impl Strategy<Value = Shape> {
 /// Noise whose levels lie in a part of all levels; that part may be a single level.
 fn pixels(seed: u64, shape: Shape) -> Vec<u8> {
     let part = uniform(seed, 2);
-    let (low, high) = if seed % 3 == 0 { (0.0, 255.0) } else { (part[0] * 120.0, 120.0 + part[1] * 135.0) };
+    let (low, high) =
+        if seed.is_multiple_of(3) { (0.0, 255.0) } else { (part[0] * 120.0, 120.0 + part[1] * 135.0) };
     let high = if seed % 7 == 1 { low } else { high };
     let noise = uniform(seed.wrapping_add(1), shape.image());
     noise.into_iter().map(|value| (low + value * (high - low) + 0.5) as u8).collect()
@@ -85,7 +86,7 @@ const BY_LEVEL: [&str; 7] =
 
 fn assert_near(step: Step, pixels: &[u8], shape: Shape) {
     let (found, expected) = (applied(&chain(&[step]), pixels, shape), by_floats(step, pixels, shape));
-    let most = if BY_LEVEL.contains(&step.transformation.name()) { 0 } else { 1 };
+    let most = u8::from(!BY_LEVEL.contains(&step.transformation.name()));
     for (at, (&found, &expected)) in found.iter().zip(&expected).enumerate() {
         assert!(found.abs_diff(expected) <= most, "{step} of {shape} at {at}: {found}, not {expected}");
     }

@@ -70,19 +70,33 @@ fn move_row<T: Copy>(
     fill: T,
     out: &mut [T],
 ) {
+    let Some(way) = ways.last() else {
+        for (x, out) in out.iter_mut().enumerate() {
+            *out = mask[y * strides.row + x * strides.column];
+        }
+        return;
+    };
     let inside = ways.iter().fold(0..shape.width, |inside, way| narrowed(inside, *way, y, shape));
-    let way = ways.last().copied().unwrap_or_default();
     out[..inside.start].fill(fill);
     out[inside.end..].fill(fill);
-    let [row_x, row_y] = way.rows.map(|[_, b, c]| b * y as f64 + c + 0.5);
-    let [step_x, step_y] = way.rows.map(|[a, _, _]| a);
-    // Rounding alone can lead out of the image here.
-    let (last_x, last_y) = (shape.width - 1, shape.height - 1);
-    for (x, out) in inside.clone().zip(&mut out[inside]) {
-        let from_x = ((row_x + step_x * x as f64) as usize).min(last_x);
-        let from_y = ((row_y + step_y * x as f64) as usize).min(last_y);
-        *out = mask[from_y * strides.row + from_x * strides.column];
+    let [mut from_x, mut from_y] =
+        way.rows.map(|[a, b, c]| fixed(a * inside.start as f64 + b * y as f64 + c + 0.5));
+    let [step_x, step_y] = way.rows.map(|[a, _, _]| fixed(a));
+    let nearest = |position: i64, side: usize| ((position >> BITS).max(0) as usize).min(side - 1);
+    for out in &mut out[inside] {
+        // Rounding alone can lead out of the image here.
+        let (x, y) = (nearest(from_x, shape.width), nearest(from_y, shape.height));
+        *out = mask[y * strides.row + x * strides.column];
+        from_x += step_x;
+        from_y += step_y;
     }
+}
+
+/// Bits of the fraction of a position: over a row of many thousand pixels, steps are exact to far less than a pixel.
+const BITS: u32 = 32;
+
+fn fixed(value: f64) -> i64 {
+    (value * (1_i64 << BITS) as f64) as i64
 }
 
 /// Those of the pixels of row y that are inside the image where this way leads. The way is straight, so that they are

@@ -91,3 +91,61 @@ pub(crate) fn through_floats(
 fn whole_level(value: f32) -> u8 {
     truncate(value + 0.5, 255.0) as u8
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image::Shape;
+    use crate::transformation::{Definition, Transformation};
+    use crate::view::{Strides, nearest_level};
+
+    /// A transformation that says nothing about bytes, as one that comes later may.
+    struct Plain(&'static dyn Kernel);
+
+    impl Kernel for Plain {
+        fn definition(&self) -> &Definition {
+            self.0.definition()
+        }
+
+        fn apply(&self, image: Image<'_>, m: f32, out: &mut [f32], scratch: &mut Scratch) {
+            self.0.apply(image, m, out, scratch);
+        }
+
+        fn inner(&self, image: Image<'_>, m: f32, cotangent: &[f32], scratch: &mut Scratch) -> f32 {
+            self.0.inner(image, m, cotangent, scratch)
+        }
+
+        fn pullback(
+            &self,
+            image: Image<'_>,
+            m: f32,
+            cotangent: &[f32],
+            weight: f32,
+            grad: &mut [f32],
+            scratch: &mut Scratch,
+        ) -> f32 {
+            self.0.pullback(image, m, cotangent, weight, grad, scratch)
+        }
+    }
+
+    #[test]
+    fn a_transformation_without_bytes_of_its_own_goes_through_its_floats() {
+        let shape = Shape { count: 1, channels: 3, height: 5, width: 6 };
+        let bytes: Vec<u8> = (0..100).map(|at| (at * 37 % 256) as u8).collect();
+        let mut scratch = Scratch::default();
+        let kernel = Plain(Transformation::named("Rotate").unwrap().kernel());
+        for strides in [Strides::planar(shape), Strides { row: 20, ..Strides::interleaved(shape) }] {
+            let picture = Picture::new(&bytes, shape, strides).unwrap();
+            let mut out = vec![0; shape.image()];
+            kernel.apply_bytes(picture, 20.0, &mut out, &mut scratch);
+            let (mut before, mut after) = (vec![0.0; shape.image()], vec![0.0; shape.image()]);
+            gather(&bytes, shape, strides, &mut before);
+            kernel.apply(Image::new(&before, shape), 20.0, &mut after, &mut scratch);
+            let mut levels = vec![0.0; shape.image()];
+            gather(&out, shape, picture.strides(), &mut levels);
+            for (level, value) in levels.into_iter().zip(after) {
+                assert_eq!(nearest_level(level), nearest_level(value));
+            }
+        }
+    }
+}

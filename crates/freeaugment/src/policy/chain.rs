@@ -1,7 +1,7 @@
 //! What a policy does to one image, as a chain that can be read.
 
 use super::Policy;
-use super::config::{DepthKind, MagnitudeKind};
+use super::config::{Assignment, DepthKind, MagnitudeKind};
 use super::sample::{DEPTH, MAGNITUDES, Sample, TYPES};
 use crate::chain::{Chain, Step};
 use crate::error::{Error, check_value};
@@ -20,7 +20,7 @@ impl Policy {
             if depth == 0 {
                 return Chain::default();
             }
-            self.draw_types(stream(TYPES), work);
+            self.draw_types(stream(TYPES), depth, work);
             let steps = work.chosen.iter().take(depth).enumerate().filter_map(|(layer, &chosen)| {
                 let at = usize::from(chosen) * self.config.layers + layer;
                 self.draw_application(stream(DEPTH), at).then(|| {
@@ -51,17 +51,23 @@ impl Policy {
         }
     }
 
-    /// Leaves the choices of all layers in the working memory.
-    fn draw_types(&self, mut stream: Stream, work: &mut Work) {
+    /// Leaves the choices of the first layers, at least, in the working memory.
+    fn draw_types(&self, mut stream: Stream, depth: usize, work: &mut Work) {
         let (logits, temperature) = (self.parameters.types(), self.config.evaluation_temperature);
         let noise = grown(&mut work.noise, self.noise_layout().types);
         let soft = grown(&mut work.soft, logits.len());
         stream.gumbel(noise);
+        work.chosen.resize(self.config.layers, 0);
         match self.sinkhorn(temperature) {
-            Some(sinkhorn) => sinkhorn.sample_one(logits, noise, soft, &mut work.sinkhorn),
+            Some(sinkhorn) => {
+                let is_maximum = self.config.assignment == Assignment::ColumnMaximum;
+                if is_maximum && sinkhorn.choose(logits, noise, &mut work.chosen[..depth]) {
+                    return;
+                }
+                sinkhorn.sample_one(logits, noise, soft, &mut work.sinkhorn);
+            }
             None => log_softmax(logits, noise, self.config.layers, temperature, soft),
         }
-        work.chosen.resize(self.config.layers, 0);
         self.harden(soft, &mut work.chosen, &mut work.assigner);
     }
 

@@ -7,6 +7,7 @@
 
 mod application;
 mod assignment;
+mod choice;
 mod magnitude;
 mod sinkhorn;
 mod softmax;

@@ -4,7 +4,7 @@
 //! Images are worked on in groups, one per lane of a vector: rows and columns are then normalised by the same code, and
 //! no sum ever runs across lanes.
 
-use super::square;
+use super::square::{self, Square};
 use crate::math::{exp, ln};
 use crate::work::grown;
 
@@ -101,6 +101,16 @@ impl Sinkhorn {
             let log_soft = &mut MatricesMut { data: log_soft, stride: 0 };
             return self.sample(1, logits, Matrices { data: noise, stride: 0 }, log_soft, tape, false);
         }
+        let mut matrix = self.square(logits, noise);
+        square::iterate(&mut matrix, n, self.iterations);
+        for (row, log_soft) in matrix.iter().zip(log_soft.chunks_exact_mut(k).take(n)) {
+            log_soft.copy_from_slice(&row[..k]);
+        }
+    }
+
+    /// What [`Self::sample_one`] starts from. There must be room for it.
+    pub(super) fn square(&self, logits: &[f32], noise: &[f32]) -> Square {
+        let (n, k) = (self.transformations, self.layers);
         let mut matrix = square::ZERO;
         for (i, row) in matrix.iter_mut().enumerate().take(n) {
             for (j, value) in row.iter_mut().enumerate().take(n) {
@@ -108,10 +118,7 @@ impl Sinkhorn {
                 *value = (logit + noise[i * n + j]) / self.temperature;
             }
         }
-        square::iterate(&mut matrix, n, self.iterations);
-        for (row, log_soft) in matrix.iter().zip(log_soft.chunks_exact_mut(k).take(n)) {
-            log_soft.copy_from_slice(&row[..k]);
-        }
+        matrix
     }
 
     /// Adds the gradient to the logits, for each image on its own, given `soft` `[N, K]` (not its logarithm), its
