@@ -67,22 +67,24 @@ def _array(numpy: Any, array: Any, batch: bool) -> Opened:
 
 
 def _tensor(torch: Any, tensor: Any, batch: bool) -> Opened:
-    if tensor.device.type != "cpu":
+    dtype, kind = tensor.dtype, type(tensor)
+    floats = dtype is not torch.uint8
+    if floats and not dtype.is_floating_point or tensor.layout is not torch.strided:
+        raise TypeError(f"a tensor must be uint8, or floats in [0, 1], but this is {dtype} ({tensor.layout})")
+    if not tensor.is_cpu:
         raise ValueError(f"a tensor must be on the CPU, but this is on {tensor.device}")
-    if tensor.dtype != torch.uint8 and not tensor.is_floating_point() or tensor.layout != torch.strided:
-        raise TypeError(f"a tensor must be uint8, or floats in [0, 1], but this is {tensor.dtype} ({tensor.layout})")
-    axes = _axes(tensor.shape, batch, {2: "hw", 3: "chw"}, "a tensor")
-    kind = type(tensor)
-    plain = tensor.detach() if kind is torch.Tensor else tensor.detach().as_subclass(torch.Tensor)
-    floats = plain.dtype != torch.uint8
-    work = plain.to(torch.float32) if floats else plain
-    target = torch.empty(work.shape, dtype=work.dtype)
+    plain = tensor if kind is torch.Tensor else tensor.as_subclass(torch.Tensor)
+    plain = plain.detach() if plain.requires_grad else plain
+    source = (plain.to(torch.float32) if floats else plain).numpy()
+    axes = _axes(source.shape, batch, {2: "hw", 3: "chw"}, "a tensor")
+    target = sys.modules["numpy"].empty(source.shape, source.dtype)
 
     def finish() -> Any:
-        result = target.to(plain.dtype) if floats else target
+        result = torch.from_numpy(target)
+        result = result.to(dtype) if floats else result
         return result if kind is torch.Tensor else result.as_subclass(kind)
 
-    return Opened(work.numpy(), target.numpy(), axes, floats, finish)
+    return Opened(source, target, axes, floats, finish)
 
 
 def _pil(pil: Any, image: Any) -> Opened:
@@ -101,7 +103,7 @@ def _pil(pil: Any, image: Any) -> Opened:
         memoryview(target).cast("B", shape),
         axes,
         False,
-        lambda: pil.frombytes(image.mode, image.size, bytes(target)),
+        lambda: pil.frombytes(image.mode, image.size, target),
     )
 
 

@@ -1,12 +1,12 @@
 //! What was drawn for one image: as Python reads it, and as it is done to pixels.
 
-use freeaugment::{
-    Chain, Error, Images, ImagesMut, ImagesRef, Motion, Pixel, Shape, Step, Strides, Transformation,
-};
+use freeaugment::{Chain, Error, ImagesMut, ImagesRef, Motion, Pixel, Shape, Step, Strides, Transformation};
 use freeaugment_baseline::{Action, Operation};
 use freeaugment_data::Picture;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+
+use crate::layout;
 
 /// The transformations of one image in their order.
 pub(crate) enum Drawn {
@@ -61,17 +61,17 @@ impl Drawn {
         (source, source_strides): (&[P], Strides),
         (target, target_strides): (&mut [P], Strides),
     ) -> Result<(), Error> {
-        let images = ImagesRef::strided(source, shape, source_strides)?;
-        let out = ImagesMut::strided(target, shape, target_strides)?;
         match self {
-            Self::Chain(chain) => chain.apply_into(images, out),
+            Self::Chain(chain) => {
+                let images = ImagesRef::strided(source, shape, source_strides)?;
+                chain.apply_into(images, ImagesMut::strided(target, shape, target_strides)?)
+            }
             Self::Actions(actions) => {
                 let Shape { height, width, channels, .. } = shape;
-                // Floats are rounded to the levels that operations of PIL know.
-                let pixels = P::bytes(source, shape, source_strides, images);
+                let pixels = P::to_bytes(source, shape, source_strides)?;
                 let mut picture = Picture { height, width, channels, pixels };
                 actions.iter().for_each(|action| action.apply(&mut picture));
-                Chain::default().apply_into(ImagesRef::interleaved(&picture.pixels, shape)?, out)
+                P::from_bytes(&picture.pixels, shape, target_strides, target)
             }
         }
     }
@@ -99,34 +99,32 @@ impl Drawn {
     }
 }
 
-/// A value of an image, and how it becomes one of PIL's.
+/// A value of an image, and how it becomes one of PIL's and one of PIL's becomes it.
 pub(crate) trait Sample: Pixel {
-    fn bytes(values: &[Self], shape: Shape, strides: Strides, images: ImagesRef<'_>) -> Vec<u8>;
+    fn to_bytes(values: &[Self], shape: Shape, strides: Strides) -> Result<Vec<u8>, Error>;
+    fn from_bytes(pixels: &[u8], shape: Shape, strides: Strides, to: &mut [Self]) -> Result<(), Error>;
 }
 
 impl Sample for u8 {
-    fn bytes(values: &[Self], shape: Shape, strides: Strides, _: ImagesRef<'_>) -> Vec<u8> {
-        let Shape { channels, height, width, .. } = shape;
-        let mut pixels = Vec::with_capacity(shape.image());
-        for y in 0..height {
-            let row = &values[y * strides.row..];
-            if strides == (Strides { image: strides.image, row: strides.row, ..Strides::interleaved(shape) })
-            {
-                pixels.extend_from_slice(&row[..width * channels]);
-                continue;
-            }
-            for x in 0..width {
-                let pixel = &row[x * strides.column..];
-                pixels.extend((0..channels).map(|channel| pixel[channel * strides.channel]));
-            }
-        }
-        pixels
+    fn to_bytes(values: &[Self], shape: Shape, strides: Strides) -> Result<Vec<u8>, Error> {
+        Ok(layout::gather(values, shape, strides))
+    }
+
+    fn from_bytes(pixels: &[u8], shape: Shape, strides: Strides, to: &mut [Self]) -> Result<(), Error> {
+        layout::scatter(pixels, shape, strides, to);
+        Ok(())
     }
 }
 
+/// Floats are rounded to the levels that operations of PIL know.
 impl Sample for f32 {
-    fn bytes(_: &[Self], _: Shape, _: Strides, images: ImagesRef<'_>) -> Vec<u8> {
-        Images::to_u8(&images.to_images())
+    fn to_bytes(values: &[Self], shape: Shape, strides: Strides) -> Result<Vec<u8>, Error> {
+        Ok(ImagesRef::strided(values, shape, strides)?.to_images().to_u8())
+    }
+
+    fn from_bytes(pixels: &[u8], shape: Shape, strides: Strides, to: &mut [Self]) -> Result<(), Error> {
+        let out = ImagesMut::strided(to, shape, strides)?;
+        Chain::default().apply_into(ImagesRef::interleaved(pixels, shape)?, out)
     }
 }
 

@@ -1,12 +1,13 @@
 //! The Python module `freeaugment._native`: a thin face on the crates. What an image is made of in Python, and where
 //! randomness comes from, is decided in the Python files beside it; what is done to pixels, in the crates.
 //!
-//! [`augmenter`] is a policy of any kind, [`drawn`] what it drew for one image, [`array`] the arrays of Python,
-//! [`spread`] the threads of a batch; [`policy`] and [`motion`] are the classes that Python sees.
+//! [`augmenter`] is a policy of any kind, [`drawn`] what it drew for one image, [`array`] the arrays of Python and
+//! [`layout`] the order of their values, [`spread`] the threads of a batch; [`policy`] and [`motion`] are the classes that Python sees.
 
 mod array;
 mod augmenter;
 mod drawn;
+mod layout;
 mod motion;
 mod policy;
 mod spread;
