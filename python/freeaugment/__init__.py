@@ -14,8 +14,22 @@ import importlib as _importlib
 
 from ._native import PolicyError, __version__
 from ._policy import Policy, Step
+from ._run import ProgramError, Run, compare, find, search
 
-__all__ = ["Policy", "PolicyError", "Step", "__version__", "albumentations", "timm", "torchvision"]
+__all__ = [
+    "Policy",
+    "PolicyError",
+    "ProgramError",
+    "Run",
+    "Step",
+    "__version__",
+    "albumentations",
+    "compare",
+    "find",
+    "search",
+    "timm",
+    "torchvision",
+]
 
 _ADAPTERS = ("albumentations", "timm", "torchvision")
 
