@@ -1,6 +1,23 @@
 //! From the order of a tensor, plane after plane, to that of a picture, pixel after pixel, and back.
 
 use freeaugment::{Shape, Strides};
+use freeaugment_base::versions;
+
+versions! {
+    fn interleave(red: &[u8], green: &[u8], blue: &[u8], pixels: &mut [u8]) {
+        let (pixels, _) = pixels.as_chunks_mut::<3>();
+        for (((pixel, &red), &green), &blue) in pixels.iter_mut().zip(red).zip(green).zip(blue) {
+            *pixel = [red, green, blue];
+        }
+    }
+
+    fn separate(pixels: &[u8], red: &mut [u8], green: &mut [u8], blue: &mut [u8]) {
+        let (pixels, _) = pixels.as_chunks::<3>();
+        for (((pixel, red), green), blue) in pixels.iter().zip(red).zip(green).zip(blue) {
+            [*red, *green, *blue] = *pixel;
+        }
+    }
+}
 
 /// The bytes of one image in the order `[height, width, channel]`.
 pub(crate) fn gather(from: &[u8], shape: Shape, strides: Strides) -> Vec<u8> {
@@ -13,10 +30,7 @@ pub(crate) fn gather(from: &[u8], shape: Shape, strides: Strides) -> Vec<u8> {
             _ if is_pixel => row.copy_from_slice(&from[..width * channels]),
             3 if strides.column == 1 => {
                 let [red, green, blue] = [0, 1, 2].map(|channel| &from[channel * strides.channel..][..width]);
-                let colours = red.iter().zip(green).zip(blue);
-                for (pixel, ((&red, &green), &blue)) in row.as_chunks_mut::<3>().0.iter_mut().zip(colours) {
-                    *pixel = [red, green, blue];
-                }
+                interleave(red, green, blue, row);
             }
             _ => {
                 for (x, pixel) in row.chunks_exact_mut(channels).enumerate() {
@@ -38,6 +52,12 @@ pub(crate) fn scatter(pixels: &[u8], shape: Shape, strides: Strides, to: &mut [u
         let is_pixel = strides.column == channels && (strides.channel == 1 || channels == 1);
         if is_pixel {
             to[..width * channels].copy_from_slice(row);
+            continue;
+        }
+        if channels == 3 && strides.column == 1 && strides.channel >= width {
+            let (red, rest) = to.split_at_mut(strides.channel);
+            let (green, blue) = rest.split_at_mut(strides.channel);
+            separate(row, &mut red[..width], &mut green[..width], &mut blue[..width]);
             continue;
         }
         for channel in 0..channels {
