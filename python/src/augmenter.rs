@@ -43,7 +43,7 @@ impl Augmenter {
     /// From the text of a file.
     pub(crate) fn parse(text: &[u8]) -> PyResult<Self> {
         if BaselineFile::recognises(text) {
-            return Self::of_file(BaselineFile::from_json(text).map_err(refused)?);
+            return Ok(Self::of_file(BaselineFile::from_json(text).map_err(refused)?));
         }
         Self::of_policy(Policy::from_json(text).map_err(refused)?)
     }
@@ -53,7 +53,7 @@ impl Augmenter {
         let path = policy_file(path).map_err(refused)?;
         let is_baseline = std::fs::read(&path).is_ok_and(|text| BaselineFile::recognises(&text));
         if is_baseline {
-            return Self::of_file(BaselineFile::load(&path).map_err(refused)?);
+            return Ok(Self::of_file(BaselineFile::load(&path).map_err(refused)?));
         }
         Self::of_policy(Policy::load(&path).map_err(refused)?)
     }
@@ -77,9 +77,9 @@ impl Augmenter {
         Ok(Self { document, title, kind: Kind::Learned(Box::new(policy)) })
     }
 
-    fn of_file(file: BaselineFile) -> PyResult<Self> {
+    fn of_file(file: BaselineFile) -> Self {
         let title = file.name();
-        Ok(match file {
+        match file {
             BaselineFile::Named(named) => Self {
                 document: named.to_json(),
                 title,
@@ -88,7 +88,7 @@ impl Augmenter {
             BaselineFile::Published(published) => {
                 Self { document: published.to_json(), title, kind: Kind::Actions(Box::new(published)) }
             }
-        })
+        }
     }
 
     /// What its magnitudes are meant for: `learned`, or `baseline` where operations are PIL's.

@@ -70,7 +70,9 @@ impl Drawn {
                 let Shape { height, width, channels, .. } = shape;
                 let pixels = P::to_bytes(source, shape, source_strides)?;
                 let mut picture = Picture { height, width, channels, pixels };
-                actions.iter().for_each(|action| action.apply(&mut picture));
+                for action in actions {
+                    action.apply(&mut picture);
+                }
                 P::from_bytes(&picture.pixels, shape, target_strides, target)
             }
         }

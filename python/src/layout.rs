@@ -21,7 +21,7 @@ versions! {
 
 /// The bytes of one image in the order `[height, width, channel]`.
 pub(crate) fn gather(from: &[u8], shape: Shape, strides: Strides) -> Vec<u8> {
-    let Shape { channels, height, width, .. } = shape;
+    let Shape { channels, width, .. } = shape;
     let mut pixels = vec![0; shape.image()];
     for (y, row) in pixels.chunks_exact_mut(width * channels).enumerate() {
         let from = &from[y * strides.row..];
