@@ -102,13 +102,17 @@ impl Stream {
     #[inline(always)]
     fn fill(&mut self, out: &mut [f32], number: impl Fn(u32) -> f32) {
         let (begun, rest) = out.split_at_mut(out.len().min(4 - self.used));
-        begun.iter_mut().for_each(|value| *value = number(self.bits()));
+        for value in begun {
+            *value = number(self.bits());
+        }
         let (blocks, rest) = rest.as_chunks_mut::<4>();
         for block in blocks {
             *block = philox(self.counter, self.key).map(&number);
             self.counter[0] = self.counter[0].wrapping_add(1);
         }
-        rest.iter_mut().for_each(|value| *value = number(self.bits()));
+        for value in rest {
+            *value = number(self.bits());
+        }
     }
 
     /// Fills `out` with standard Gumbel noise.
