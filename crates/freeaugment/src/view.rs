@@ -210,13 +210,16 @@ impl<'a> ImagesRef<'a> {
         if matches!(self.pixels, Shared::Bytes(_)) {
             return Ok(());
         }
-        let wrong = (0..self.shape.count).into_par_iter().find_map_first(|image| {
+        let check = |image: usize| {
             with_work(|Work { gathered, .. }| {
                 let values = self.image(image, gathered).data;
                 let index = first_outside(values)?;
                 Some(Error::Pixel { image, index, value: values[index] })
             })
-        });
+        };
+        let count = self.shape.count;
+        // One image needs no other thread.
+        let wrong = if count == 1 { check(0) } else { (0..count).into_par_iter().find_map_first(check) };
         wrong.map_or(Ok(()), Err)
     }
 }

@@ -21,6 +21,10 @@ fn one_image_is_drawn_augmented_and_followed_without_another_thread() {
         chain.apply_into(image, ImagesMut::interleaved(&mut out, shape).unwrap()).unwrap();
         chain.move_mask(&mask, shape, Strides::planar(shape), 0, &mut moved).unwrap();
     }
+    // Floats too.
+    let (values, mut out_values) = (vec![0.5_f32; shape.image()], vec![0.0_f32; shape.image()]);
+    let image = ImagesRef::planar(&values, shape).unwrap();
+    policy.chain(0, 0, 3).apply_into(image, ImagesMut::planar(&mut out_values, shape).unwrap()).unwrap();
     assert_eq!(threads(), before);
     // A batch does start them.
     let two = Shape { count: 2, height: 20, ..shape };
