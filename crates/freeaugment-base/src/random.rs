@@ -90,15 +90,28 @@ impl Stream {
 
     /// Fills `out` with numbers uniform in [0, 1).
     pub fn uniform(&mut self, out: &mut [f32]) {
-        for value in out {
-            *value = (self.bits() >> 8) as f32 * (1.0 / 16_777_216.0);
-        }
+        self.fill(out, |bits| (bits >> 8) as f32 * (1.0 / 16_777_216.0));
     }
 
     /// Fills `out` with numbers uniform in (0, 1): neither end occurs, so that logarithms stay finite.
     pub fn uniform_open(&mut self, out: &mut [f32]) {
-        for value in out {
-            *value = ((self.bits() >> 9) as f32 + 0.5) * (1.0 / 8_388_608.0);
+        self.fill(out, |bits| ((bits >> 9) as f32 + 0.5) * (1.0 / 8_388_608.0));
+    }
+
+    /// Fills `out` with what becomes of the next bits, whole blocks at a time: blocks do not wait for each other.
+    #[inline(always)]
+    fn fill(&mut self, out: &mut [f32], number: impl Fn(u32) -> f32) {
+        let (begun, rest) = out.split_at_mut(out.len().min(4 - self.used));
+        for value in begun {
+            *value = number(self.bits());
+        }
+        let (blocks, rest) = rest.as_chunks_mut::<4>();
+        for block in blocks {
+            *block = philox(self.counter, self.key).map(&number);
+            self.counter[0] = self.counter[0].wrapping_add(1);
+        }
+        for value in rest {
+            *value = number(self.bits());
         }
     }
 
@@ -132,6 +145,7 @@ crate::versions! {
 }
 
 /// Philox4x32 with ten rounds.
+#[inline(always)]
 fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     for _ in 0..10 {
         let left = u64::from(counter[0]) * 0xD251_1F53;

@@ -210,18 +210,16 @@ impl<'a> ImagesRef<'a> {
         if matches!(self.pixels, Shared::Bytes(_)) {
             return Ok(());
         }
-        let wrong = |image| {
+        let check = |image: usize| {
             with_work(|Work { gathered, .. }| {
                 let values = self.image(image, gathered).data;
                 let index = first_outside(values)?;
                 Some(Error::Pixel { image, index, value: values[index] })
             })
         };
-        // One image starts no threads.
-        let wrong = match self.shape.count {
-            1 => wrong(0),
-            count => (0..count).into_par_iter().find_map_first(wrong),
-        };
+        let count = self.shape.count;
+        // One image needs no other thread.
+        let wrong = if count == 1 { check(0) } else { (0..count).into_par_iter().find_map_first(check) };
         wrong.map_or(Ok(()), Err)
     }
 }
