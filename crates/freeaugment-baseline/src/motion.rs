@@ -36,7 +36,9 @@ impl Action {
                 [first, second, third]
             });
             let mut picture = Picture { height, width, channels: 3, pixels: numbers.collect() };
-            actions.iter().for_each(|action| action.apply(&mut picture));
+            for action in &actions {
+                action.apply(&mut picture);
+            }
             picture.pixels
         };
         let low = moved(0);

@@ -128,8 +128,8 @@ fn rectangle_around(corners: [Position; 4]) -> [Position; 4] {
     // Across the long side, to where the other side points.
     let overlap = other[0] * along[0] + other[1] * along[1];
     let across = [other[0] - overlap * along[0], other[1] - overlap * along[1]];
-    let centre = [0, 1].map(|axis| (corners[0][axis] + corners[2][axis]) / 2.0);
-    let half = (length(long) + overlap.abs()) / 2.0;
+    let centre = [0, 1].map(|axis| f64::midpoint(corners[0][axis], corners[2][axis]));
+    let half = f64::midpoint(length(long), overlap.abs());
     let corner = |u: f64, v: f64| {
         [0, 1].map(|axis| {
             let (first, second) = if is_first {
