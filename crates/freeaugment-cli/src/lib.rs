@@ -1,7 +1,7 @@
 //! The program `freeaugment`: arguments in, a learned policy and the proof that it helps out.
 //!
-//! [`arguments`] says what can be typed; each [`command`] has a file of its own and does no more than to ask the library,
-//! show ([`progress`], [`output`]) and exit ([`exit`]). Results go to stdout and talk to stderr; what goes wrong has a
+//! `arguments` says what can be typed; each `command` has a file of its own and does no more than to ask the library,
+//! show (`progress`, `output`) and exit (`exit`). Results go to stdout and talk to stderr; what goes wrong has a
 //! message and a documented number.
 
 mod arguments;
