@@ -61,6 +61,20 @@ impl Stream {
         self.block[self.used - 1]
     }
 
+    /// Leaves out this many draws of 32 bits, in no time: of uniform numbers, one each.
+    pub fn skip(&mut self, draws: u32) {
+        let left = 4 - self.used as u32;
+        let Some(beyond) = draws.checked_sub(left) else {
+            self.used += draws as usize;
+            return;
+        };
+        self.counter[0] = self.counter[0].wrapping_add(beyond / 4);
+        self.used = 4;
+        for _ in 0..beyond % 4 {
+            self.bits();
+        }
+    }
+
     /// An integer uniform in `0..bound`, without bias. `bound` must not be zero.
     pub fn below(&mut self, bound: u32) -> u32 {
         assert!(bound > 0, "below(0) has no value to return");
@@ -76,15 +90,28 @@ impl Stream {
 
     /// Fills `out` with numbers uniform in [0, 1).
     pub fn uniform(&mut self, out: &mut [f32]) {
-        for value in out {
-            *value = (self.bits() >> 8) as f32 * (1.0 / 16_777_216.0);
-        }
+        self.fill(out, |bits| (bits >> 8) as f32 * (1.0 / 16_777_216.0));
     }
 
     /// Fills `out` with numbers uniform in (0, 1): neither end occurs, so that logarithms stay finite.
     pub fn uniform_open(&mut self, out: &mut [f32]) {
-        for value in out {
-            *value = ((self.bits() >> 9) as f32 + 0.5) * (1.0 / 8_388_608.0);
+        self.fill(out, |bits| ((bits >> 9) as f32 + 0.5) * (1.0 / 8_388_608.0));
+    }
+
+    /// Fills `out` with what becomes of the next bits, whole blocks at a time: blocks do not wait for each other.
+    #[inline(always)]
+    fn fill(&mut self, out: &mut [f32], number: impl Fn(u32) -> f32) {
+        let (begun, rest) = out.split_at_mut(out.len().min(4 - self.used));
+        for value in begun {
+            *value = number(self.bits());
+        }
+        let (blocks, rest) = rest.as_chunks_mut::<4>();
+        for block in blocks {
+            *block = philox(self.counter, self.key).map(&number);
+            self.counter[0] = self.counter[0].wrapping_add(1);
+        }
+        for value in rest {
+            *value = number(self.bits());
         }
     }
 
@@ -118,6 +145,7 @@ crate::versions! {
 }
 
 /// Philox4x32 with ten rounds.
+#[inline(always)]
 fn philox(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     for _ in 0..10 {
         let left = u64::from(counter[0]) * 0xD251_1F53;
@@ -179,6 +207,23 @@ mod tests {
             stream.uniform(piece);
         }
         assert_eq!(whole, pieces);
+    }
+
+    #[test]
+    fn numbers_after_those_left_out_are_the_ones_that_come_there() {
+        const A: Purpose = Purpose::named("a");
+        let mut whole = [0.0; 40];
+        Stream::new(5, A, 0, 0).uniform(&mut whole);
+        for first in 0..9 {
+            for skipped in 0..20 {
+                let mut stream = Stream::new(5, A, 0, 0);
+                let (mut before, mut after) = ([0.0; 40], [0.0; 2]);
+                stream.uniform(&mut before[..first]);
+                stream.skip(skipped as u32);
+                stream.uniform(&mut after);
+                assert_eq!(after, whole[first + skipped..][..2], "{first} {skipped}");
+            }
+        }
     }
 
     #[test]

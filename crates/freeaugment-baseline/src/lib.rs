@@ -33,6 +33,7 @@ mod baseline;
 mod domain_bed;
 mod error;
 mod file;
+mod motion;
 mod operation;
 mod pixel;
 mod published;
@@ -49,6 +50,7 @@ pub use baseline::Baseline;
 pub use domain_bed::DomainBed;
 pub use error::BaselineError;
 pub use file::{BaselineFile, NamedBaseline};
+pub use motion::OUTSIDE;
 pub use operation::Operation;
 pub use published::{
     Error as PublishedError, Kind, Problem as PublishedProblem, Published, Source, UnknownKind, import,

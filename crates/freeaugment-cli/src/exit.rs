@@ -1,7 +1,6 @@
 //! What goes wrong, and the number that the program ends with.
 
 use std::io;
-use std::process::ExitCode;
 
 use freeaugment::{FileError, FileProblem};
 use freeaugment_baseline::{PublishedError, PublishedProblem};
@@ -40,15 +39,22 @@ const FILE_SYSTEM: u8 = 6;
 const DIVERGED: u8 = 7;
 pub(crate) const INTERRUPTED: u8 = 130;
 
+/// Says why the arguments are refused, or what was asked of the arguments themselves (help, version).
+pub(crate) fn refused(message: &clap::Error) -> u8 {
+    // Nobody being there to read it is no error.
+    let _ = message.print();
+    u8::try_from(message.exit_code()).unwrap_or(UNFORESEEN)
+}
+
 /// Says what went wrong, if anything did, and gives the number to end with.
-pub(crate) fn code(ending: Result<Ending, Failure>) -> ExitCode {
+pub(crate) fn code(ending: Result<Ending, Failure>) -> u8 {
     match ending {
-        Ok(Ending::Done) => ExitCode::SUCCESS,
-        Ok(Ending::Interrupted) => INTERRUPTED.into(),
+        Ok(Ending::Done) => 0,
+        Ok(Ending::Interrupted) => INTERRUPTED,
         Err(failure) => {
             // A message is one line, whatever the system put into it.
             output::say(&format!("error: {failure}{}", failure.hint()).replace('\n', " "));
-            failure.number().into()
+            failure.number()
         }
     }
 }

@@ -1,7 +1,9 @@
 //! Results go to stdout, talk goes to stderr.
 
+use std::ffi::OsString;
 use std::io::{self, ErrorKind, Write as _};
 use std::path::Path;
+use std::sync::OnceLock;
 
 use freeaugment_search::Settings;
 use serde::Serialize;
@@ -25,9 +27,16 @@ pub(crate) fn say(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
+static TYPED: OnceLock<Vec<String>> = OnceLock::new();
+
+/// Keeps what was typed, for runs to write down.
+pub(crate) fn remember(words: &[OsString]) {
+    TYPED.get_or_init(|| words.iter().map(|word| word.display().to_string()).collect());
+}
+
 /// What was typed to get here.
-pub(crate) fn typed() -> Vec<String> {
-    std::env::args_os().map(|word| word.display().to_string()).collect()
+pub(crate) fn typed() -> &'static [String] {
+    TYPED.get().map(Vec::as_slice).unwrap_or_default()
 }
 
 /// A command of this program, as it can be typed where this one was.

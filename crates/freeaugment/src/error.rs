@@ -96,6 +96,12 @@ pub enum Error {
         /// All names.
         all: String,
     },
+    /// A step without the magnitude that its transformation takes.
+    #[error("{0} needs a magnitude")]
+    MagnitudeMissing(&'static str),
+    /// A step with a magnitude, of a transformation that takes none.
+    #[error("{0} takes no magnitude")]
+    MagnitudeNeedless(&'static str),
     /// A transformation stands in a policy twice.
     #[error("the transformation {0} is listed twice")]
     Repeated(&'static str),

@@ -27,13 +27,19 @@
 //! # Ok::<(), freeaugment::Error>(())
 //! ```
 //!
+//! What is done to one image can be had as a [`Chain`] ([`Policy::chain`]): read, written down, made again, applied to bytes
+//! without a detour through floats, and to the masks and points that belong to the image.
+//!
 //! Arrays of other libraries need not be copied into [`Images`] first: [`ImagesRef`] and [`ImagesMut`] borrow floats or
 //! bytes with their dimensions in any order.
 //!
 //! The method is that of "FreeAugment: Data Augmentation Search Across All Degrees of Freedom" (ECCV 2024).
 
+mod chain;
+mod eight_bit;
 mod error;
 mod image;
+mod motion;
 mod policy;
 pub mod sampling;
 mod transformation;
@@ -42,8 +48,10 @@ mod work;
 
 use freeaugment_base::{document, math, random};
 
+pub use chain::{Affine, Chain, Step};
 pub use error::Error;
 pub use image::{Images, Shape};
+pub use motion::{Motion, Position};
 pub use policy::{
     Assignment, DepthKind, Description, Estimator, FileError, FileProblem, Gradients, Groups, MagnitudeKind,
     MagnitudeRange, Noise, Parameters, Place, Policy, PolicyConfig, Provenance, RangedTransformation, Sample,

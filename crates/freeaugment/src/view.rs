@@ -7,6 +7,7 @@ use std::fmt;
 
 use rayon::prelude::*;
 
+use crate::eight_bit::Picture;
 use crate::error::{Error, check_length};
 use crate::image::{Image, Images, Shape, first_outside};
 use crate::work::{Work, grown, with_work};
@@ -40,10 +41,14 @@ impl Strides {
 
     /// Whether the values of an image lie in the order in which kernels want them.
     fn is_planar(self, shape: Shape) -> bool {
-        let planar = Self::planar(shape);
-        (shape.channels == 1 || self.channel == planar.channel)
-            && (shape.height == 1 || self.row == planar.row)
-            && (shape.width == 1 || self.column == planar.column)
+        self.is_like(Self::planar(shape), shape)
+    }
+
+    /// Whether the values of an image lie where these other strides have them.
+    fn is_like(self, other: Self, shape: Shape) -> bool {
+        (shape.channels == 1 || self.channel == other.channel)
+            && (shape.height == 1 || self.row == other.row)
+            && (shape.width == 1 || self.column == other.column)
     }
 
     /// Over how many values one image reaches, from its first to its last.
@@ -55,7 +60,7 @@ impl Strides {
     }
 
     /// Every value of the batch must be one of the array.
-    fn check_reach(self, shape: Shape, found: usize) -> Result<(), Error> {
+    pub(crate) fn check_reach(self, shape: Shape, found: usize) -> Result<(), Error> {
         shape.checked_len()?;
         let Some(others) = shape.count.checked_sub(1) else { return Ok(()) };
         let needed = self.image_reach(shape).saturating_add(others.saturating_mul(self.image));
@@ -172,6 +177,25 @@ impl<'a> ImagesRef<'a> {
         Image::new(data, self.shape)
     }
 
+    /// Whether its values are bytes.
+    pub(crate) fn is_bytes(self) -> bool {
+        matches!(self.pixels, Shared::Bytes(_))
+    }
+
+    /// An image of bytes as kernels of bytes read it: where it lies if they can, or else gathered into the buffer. None
+    /// if its values are floats.
+    pub(crate) fn picture<'b>(&'b self, b: usize, buffer: &'b mut Vec<u8>) -> Option<Picture<'b>> {
+        let Self { shape, strides, pixels: Shared::Bytes(data) } = *self else { return None };
+        let data = &data[b * strides.image..];
+        if let Some(picture) = Picture::new(data, shape, strides) {
+            return Some(picture);
+        }
+        let planar = Strides::planar(shape);
+        let buffer = grown(buffer, shape.image());
+        rearrange(data, strides, shape, planar, buffer);
+        Picture::new(buffer, shape, planar)
+    }
+
     fn gather(self, b: usize, to: &mut [f32]) {
         let Self { shape, strides, pixels } = self;
         let first = b * strides.image;
@@ -186,13 +210,16 @@ impl<'a> ImagesRef<'a> {
         if matches!(self.pixels, Shared::Bytes(_)) {
             return Ok(());
         }
-        let wrong = (0..self.shape.count).into_par_iter().find_map_first(|image| {
+        let check = |image: usize| {
             with_work(|Work { gathered, .. }| {
                 let values = self.image(image, gathered).data;
                 let index = first_outside(values)?;
                 Some(Error::Pixel { image, index, value: values[index] })
             })
-        });
+        };
+        let count = self.shape.count;
+        // One image needs no other thread.
+        let wrong = if count == 1 { check(0) } else { (0..count).into_par_iter().find_map_first(check) };
         wrong.map_or(Ok(()), Err)
     }
 }
@@ -245,6 +272,36 @@ impl<'a> ImagesMut<'a> {
             Mutable::Bytes(data) => fill_each(data, shape, strides, fill),
         }
     }
+
+    /// Whether its values are bytes.
+    pub(crate) fn is_bytes(&self) -> bool {
+        matches!(self.pixels, Mutable::Bytes(_))
+    }
+
+    /// Fills every image with that of the same number in `images` after `apply(number, image, out, work)`, which writes
+    /// without gaps and in the order of the image; many at once. Nothing happens unless both are bytes.
+    pub(crate) fn fill_bytes(
+        self,
+        images: ImagesRef<'_>,
+        apply: impl Fn(usize, Picture<'_>, &mut [u8], &mut Work) + Sync,
+    ) {
+        let Self { shape, strides, pixels: Mutable::Bytes(data) } = self else { return };
+        visit_places(data, shape, strides, |b, place, work| {
+            let mut gathered = std::mem::take(&mut work.gathered_bytes);
+            if let Some(picture) = images.picture(b, &mut gathered) {
+                let size = shape.image();
+                if strides.is_like(picture.strides(), shape) {
+                    apply(b, picture, &mut place[..size], work);
+                } else {
+                    let mut result = std::mem::take(&mut work.result_bytes);
+                    apply(b, picture, grown(&mut result, size), work);
+                    rearrange(&result[..size], picture.strides(), shape, strides, place);
+                    work.result_bytes = result;
+                }
+            }
+            work.gathered_bytes = gathered;
+        });
+    }
 }
 
 impl<'a> From<&'a mut Images> for ImagesMut<'a> {
@@ -263,23 +320,54 @@ fn fill_each<P: Pixel>(
 ) {
     let size = shape.image();
     let is_planar = strides.is_planar(shape);
-    // The stride of a single image may be anything.
-    let stretch = strides.image.max(strides.image_reach(shape));
-    data.par_chunks_mut(stretch).take(shape.count).enumerate().for_each(|(b, place)| {
-        with_work(|work| {
-            if is_planar && let Some(place) = P::floats(place) {
-                return fill(b, &mut place[..size], work);
-            }
-            let mut result = std::mem::take(&mut work.result);
-            fill(b, grown(&mut result, size), work);
-            scatter(&result[..size], shape, strides, place);
-            work.result = result;
-        });
+    visit_places(data, shape, strides, |b, place, work| {
+        if is_planar && let Some(place) = P::floats(place) {
+            return fill(b, &mut place[..size], work);
+        }
+        let mut result = std::mem::take(&mut work.result);
+        fill(b, grown(&mut result, size), work);
+        scatter(&result[..size], shape, strides, place);
+        work.result = result;
     });
 }
 
+/// Hands out the stretch of every image, many at once. A single one needs no other thread, and must not: in a process that
+/// was forked there are none.
+fn visit_places<P: Pixel>(
+    data: &mut [P],
+    shape: Shape,
+    strides: Strides,
+    visit: impl Fn(usize, &mut [P], &mut Work) + Sync,
+) {
+    if shape.count == 1 {
+        return with_work(|work| visit(0, data, work));
+    }
+    // The stride of a single image may be anything.
+    let stretch = strides.image.max(strides.image_reach(shape));
+    data.par_chunks_mut(stretch).take(shape.count).enumerate().for_each(|(b, place)| {
+        with_work(|work| visit(b, place, work));
+    });
+}
+
+/// Copies one image from an array to another in which its values lie otherwise.
+fn rearrange(from: &[u8], from_strides: Strides, shape: Shape, to_strides: Strides, to: &mut [u8]) {
+    for (channel, y) in (0..shape.channels * shape.height).map(|at| (at / shape.height, at % shape.height)) {
+        let start = |strides: Strides| channel * strides.channel + y * strides.row;
+        let (from, to) = (&from[start(from_strides)..], &mut to[start(to_strides)..]);
+        for x in 0..shape.width {
+            to[x * to_strides.column] = from[x * from_strides.column];
+        }
+    }
+}
+
+/// The level nearest to a value in [0, 1].
+#[inline(always)]
+pub(crate) fn nearest_level(value: f32) -> u8 {
+    (value * 255.0 + 0.5) as u8
+}
+
 /// Reads one image, whose first value is the first of `from`, into planar floats.
-fn gather<P: Pixel>(from: &[P], shape: Shape, strides: Strides, to: &mut [f32]) {
+pub(crate) fn gather<P: Pixel>(from: &[P], shape: Shape, strides: Strides, to: &mut [f32]) {
     for (at, row) in to.chunks_exact_mut(shape.width).enumerate() {
         let (channel, y) = (at / shape.height, at % shape.height);
         let from = &from[channel * strides.channel + y * strides.row..];
@@ -360,7 +448,7 @@ mod pixel {
         }
 
         fn from_f32(value: f32) -> Self {
-            (value * 255.0 + 0.5) as Self
+            super::nearest_level(value)
         }
 
         fn shared(values: &[Self]) -> Shared<'_> {

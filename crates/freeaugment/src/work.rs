@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 
+use crate::eight_bit::Run;
 use crate::sampling::{Assigner, Tape};
 
 /// Buffers that a transformation may use while it works on one image. Their contents mean nothing between calls.
@@ -15,6 +16,13 @@ pub(crate) struct Scratch {
     pub(crate) slopes: Vec<f32>,
     pub(crate) offsets: Vec<i32>,
     pub(crate) levels: Vec<u8>,
+    // Of images of bytes:
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) sums: Vec<u16>,
+    pub(crate) fixed: Vec<i16>,
+    pub(crate) words: Vec<u64>,
+    pub(crate) runs: Vec<Run>,
+    pub(crate) floats: Vec<f32>,
 }
 
 /// The first `len` values of a buffer, which grows if it must. What they hold is left from earlier use.
@@ -33,10 +41,18 @@ pub(crate) struct Work {
     pub(crate) gathered: Vec<f32>,
     /// A result before it is scattered to where the caller wants it.
     pub(crate) result: Vec<f32>,
+    /// The same, of bytes.
+    pub(crate) gathered_bytes: Vec<u8>,
+    pub(crate) result_bytes: Vec<u8>,
     /// The image after each layer.
     pub(crate) layers: Vec<f32>,
+    pub(crate) layer_bytes: Vec<u8>,
     /// The cotangent of the layer being worked on, and of the one below it.
     pub(crate) cotangents: [Vec<f32>; 2],
+    /// Noise and relaxed types of one image.
+    pub(crate) noise: Vec<f32>,
+    pub(crate) soft: Vec<f32>,
+    pub(crate) chosen: Vec<u8>,
     pub(crate) sinkhorn: Tape,
     pub(crate) assigner: Assigner,
 }

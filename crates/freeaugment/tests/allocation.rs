@@ -4,10 +4,13 @@
 mod common;
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use common::{noise_images, normal};
-use freeaugment::{Assignment, Groups, PolicyConfig, Shape};
+use freeaugment::{
+    Assignment, Chain, Groups, ImagesMut, ImagesRef, PolicyConfig, Shape, Step, Transformation,
+};
 
 /// Counts allocations and otherwise leaves them to the system.
 struct Counting;
@@ -32,8 +35,33 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
+/// Whoever counts must be alone.
+static ALONE: Mutex<()> = Mutex::new(());
+
+#[test]
+fn bytes_are_augmented_without_an_allocation() {
+    let alone = ALONE.lock();
+    let steps = Transformation::PAPER.map(|transformation| {
+        let magnitude = transformation.magnitude().map(|magnitude| magnitude.range.0);
+        Step { transformation, magnitude }
+    });
+    let chain = Chain::new(steps.to_vec()).unwrap();
+    let shape = Shape { count: 1, channels: 3, height: 20, width: 30 };
+    let (bytes, mut out) = (vec![100_u8; shape.image()], vec![0_u8; shape.image()]);
+    let mut least = usize::MAX;
+    for _ in 0..20 {
+        let before = COUNT.load(Ordering::Relaxed);
+        let images = ImagesRef::interleaved(&bytes, shape).unwrap();
+        chain.apply_into(images, ImagesMut::planar(&mut out, shape).unwrap()).unwrap();
+        least = least.min(COUNT.load(Ordering::Relaxed) - before);
+    }
+    assert_eq!(least, 0);
+    drop(alone);
+}
+
 #[test]
 fn a_larger_batch_does_not_allocate_more_often() {
+    let alone = ALONE.lock();
     let policy = PolicyConfig { assignment: Assignment::Exact, ..PolicyConfig::default() }.init().unwrap();
     let count_of = |images: usize| {
         let shape = Shape { count: images, channels: 3, height: 16, width: 16 };
@@ -54,4 +82,5 @@ fn a_larger_batch_does_not_allocate_more_often() {
     };
     let (small, large) = (count_of(8), count_of(512));
     assert!(large <= small + 8, "{small} allocations for 8 images, {large} for 512");
+    drop(alone);
 }

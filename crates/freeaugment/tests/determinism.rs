@@ -3,7 +3,10 @@
 mod common;
 
 use common::{noise_images, normal, random_parameters};
-use freeaugment::{Estimator, Gradients, Groups, Images, Policy, PolicyConfig, Shape, Transformation};
+use freeaugment::{
+    Chain, Estimator, Gradients, Groups, Images, ImagesMut, ImagesRef, Policy, PolicyConfig, Shape, Step,
+    Transformation,
+};
 use freeaugment_base::simd;
 
 const SHAPE: Shape = Shape { count: 13, channels: 3, height: 33, width: 29 };
@@ -41,6 +44,31 @@ fn run_transformations() -> Vec<f32> {
     all
 }
 
+/// What is drawn for single images, and what becomes of bytes, in either order of channels.
+fn run_chains() -> (Vec<Chain>, Vec<u8>) {
+    let shape = Shape { count: 1, ..SHAPE };
+    let bytes = noise_images(9, shape).to_u8();
+    let mut all = Vec::new();
+    for &transformation in Transformation::all() {
+        for u in [0.1, 0.77] {
+            let magnitude = transformation.magnitude().map(|magnitude| {
+                let (low, high) = magnitude.range;
+                low + u * (high - low)
+            });
+            let chain = Chain::new(vec![Step { transformation, magnitude }]).unwrap();
+            let mut out = vec![0; bytes.len()];
+            let view = ImagesRef::interleaved(&bytes, shape).unwrap();
+            chain.apply_into(view, ImagesMut::interleaved(&mut out, shape).unwrap()).unwrap();
+            all.extend_from_slice(&out);
+            let view = ImagesRef::planar(&bytes, shape).unwrap();
+            chain.apply_into(view, ImagesMut::planar(&mut out, shape).unwrap()).unwrap();
+            all.extend(out);
+        }
+    }
+    let policy = PolicyConfig::default().init().unwrap();
+    ((0..300).map(|index| policy.chain(1, 2, index)).collect(), all)
+}
+
 fn with_threads<R: Send>(threads: usize, run: impl FnOnce() -> R + Send) -> R {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(run)
 }
@@ -56,12 +84,13 @@ fn threads_and_instruction_sets_do_not_change_a_bit() {
         }
     }
     let by_estimator = ESTIMATORS.map(run);
-    let transformations = run_transformations();
+    let (transformations, chains) = (run_transformations(), run_chains());
     simd::force_portable();
     assert_eq!(simd::instruction_set(), simd::InstructionSet::Portable);
     let portable = ESTIMATORS.map(run);
     assert!(portable == by_estimator, "{native:?} and portable policies differ");
     assert!(run_transformations() == transformations, "{native:?} and portable transformations differ");
+    assert!(run_chains() == chains, "{native:?} and portable chains differ");
 }
 
 #[test]

@@ -13,17 +13,17 @@ pub(super) fn transform(picture: &mut Picture, matrix: [f64; 6]) {
     }
 }
 
-/// Counter-clockwise around the centre, by degrees. Right angles need no special case: they come out exact.
-pub(super) fn rotate(picture: &mut Picture, degrees: f64) {
+/// Counter-clockwise around the centre, by degrees. Right angles need no special case: they come out exact. None for
+/// whole turns.
+pub(super) fn rotation(degrees: f64, height: usize, width: usize) -> Option<[f64; 6]> {
     let degrees = degrees.rem_euclid(360.0);
     if degrees == 0.0 {
-        return;
+        return None;
     }
     let (sine, cosine) = (-degrees.to_radians()).sin_cos();
     let (sine, cosine) = (fifteen_digits(sine), fifteen_digits(cosine));
-    let (x, y) = (picture.width as f64 / 2.0, picture.height as f64 / 2.0);
-    let matrix = [cosine, sine, cosine * -x + sine * -y + x, -sine, cosine, -sine * -x + cosine * -y + y];
-    transform(picture, matrix);
+    let (x, y) = (width as f64 / 2.0, height as f64 / 2.0);
+    Some([cosine, sine, cosine * -x + sine * -y + x, -sine, cosine, -sine * -x + cosine * -y + y])
 }
 
 /// Pillow rounds so that right angles have exact zeros.

@@ -18,11 +18,15 @@ impl Action {
         let value = self.value;
         match self.operation {
             Operation::Identity => {}
-            Operation::ShearX => affine::transform(picture, [1.0, value, 0.0, 0.0, 1.0, 0.0]),
-            Operation::ShearY => affine::transform(picture, [1.0, 0.0, 0.0, value, 1.0, 0.0]),
-            Operation::TranslateX => affine::transform(picture, [1.0, 0.0, value, 0.0, 1.0, 0.0]),
-            Operation::TranslateY => affine::transform(picture, [1.0, 0.0, 0.0, 0.0, 1.0, value]),
-            Operation::Rotate => affine::rotate(picture, value),
+            Operation::ShearX
+            | Operation::ShearY
+            | Operation::TranslateX
+            | Operation::TranslateY
+            | Operation::Rotate => {
+                if let Some(matrix) = source_matrix(self, picture.height, picture.width) {
+                    affine::transform(picture, matrix);
+                }
+            }
             Operation::Brightness => enhance::brightness(picture, value as f32),
             Operation::Color => enhance::color(picture, value as f32),
             Operation::Contrast => enhance::contrast(picture, value as f32),
@@ -38,6 +42,21 @@ impl Action {
             Operation::Grayscale => colour::grayscale(picture),
             Operation::Flip => flip(picture),
         }
+    }
+}
+
+/// The place in the picture that a place in the result shows, measured between the edges of pixels, as PIL has it:
+/// `(m0 x + m1 y + m2, m3 x + m4 y + m5)`. None where pixels stay in their places.
+pub(crate) fn source_matrix(action: &Action, height: usize, width: usize) -> Option<[f64; 6]> {
+    let value = action.value;
+    match action.operation {
+        Operation::ShearX => Some([1.0, value, 0.0, 0.0, 1.0, 0.0]),
+        Operation::ShearY => Some([1.0, 0.0, 0.0, value, 1.0, 0.0]),
+        Operation::TranslateX => Some([1.0, 0.0, value, 0.0, 1.0, 0.0]),
+        Operation::TranslateY => Some([1.0, 0.0, 0.0, 0.0, 1.0, value]),
+        Operation::Rotate => affine::rotation(value, height, width),
+        Operation::Flip => Some([-1.0, 0.0, width as f64, 0.0, 1.0, 0.0]),
+        _ => None,
     }
 }
 

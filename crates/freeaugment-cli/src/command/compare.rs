@@ -53,7 +53,7 @@ fn begin(
     }
     RunWriter::check_free(&folder)?;
     let setup = read()?;
-    let run = comparison.create(&folder, &settings, &setup, &output::typed())?;
+    let run = comparison.create(&folder, &settings, &setup, output::typed())?;
     carry_out(&comparison, &run, &settings, &setup, manner)
 }
 

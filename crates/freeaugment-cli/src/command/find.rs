@@ -46,7 +46,7 @@ pub(crate) fn run(arguments: &FindArguments) -> Result<Ending, Failure> {
         }
         return Ok(Ending::Done);
     }
-    let run = find.create(&folder, &output::typed())?;
+    let run = find.create(&folder, output::typed())?;
     carry_out(&find, &run, manner)
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &SearchArguments) -> Result<Ending, Failure> {
     let search = Search::new(settings, setup)?;
     // What is wrong with settings or data is known by now, so that no folder is left behind for nothing.
     let data = &search.setup().identity;
-    let run = RunWriter::create(&folder, Task::Search, search.settings(), data, &output::typed())?;
+    let run = RunWriter::create(&folder, Task::Search, search.settings(), data, output::typed())?;
     if !manner.quiet {
         output::say(&format!("{overview}\n  run       {}\n", folder.display()));
     }

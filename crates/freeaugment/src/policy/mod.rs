@@ -1,6 +1,7 @@
 //! The policy: from a batch of images to a batch of augmented ones, and from a gradient there back to the parameters.
 
 mod apply;
+mod chain;
 mod config;
 mod describe;
 mod file;

@@ -8,14 +8,14 @@ use super::rows::{Layout, Row, Rows};
 use crate::error::{Error, check_length};
 use crate::random::{Purpose, Stream};
 use crate::sampling::{
-    Bounds, Gaussian, Matrices, MatricesMut, Sinkhorn, assign_column_maximum, largest, log_softmax,
+    Assigner, Bounds, Gaussian, Matrices, MatricesMut, Sinkhorn, assign_column_maximum, largest, log_softmax,
     sample_application, soften,
 };
 use crate::work::{Work, with_work};
 
-const TYPES: Purpose = Purpose::named("policy/types");
-const MAGNITUDES: Purpose = Purpose::named("policy/magnitudes");
-const DEPTH: Purpose = Purpose::named("policy/depth");
+pub(super) const TYPES: Purpose = Purpose::named("policy/types");
+pub(super) const MAGNITUDES: Purpose = Purpose::named("policy/magnitudes");
+pub(super) const DEPTH: Purpose = Purpose::named("policy/depth");
 
 /// The noise of a batch: all that is random about a sample.
 #[derive(Clone, Debug, PartialEq)]
@@ -190,10 +190,7 @@ impl Policy {
     ) {
         let soft = self.sample_layout().row_mut(soft);
         let (depth, chosen) = hard.split_last_mut().expect("a row ends with the depth");
-        match self.config.assignment {
-            Assignment::ColumnMaximum => assign_column_maximum(soft.types, chosen),
-            Assignment::Exact => work.assigner.assign(soft.types, chosen),
-        }
+        self.harden(soft.types, chosen, &mut work.assigner);
         soften(soft.types);
         match self.config.magnitudes {
             MagnitudeKind::Uniform => bounds.sample(noise.magnitudes, soft.magnitudes),
@@ -213,6 +210,14 @@ impl Policy {
                 self.config.layers as u8
             }
         };
+    }
+
+    /// Chooses a transformation for each layer.
+    pub(super) fn harden(&self, log_soft: &[f32], chosen: &mut [u8], assigner: &mut Assigner) {
+        match self.config.assignment {
+            Assignment::ColumnMaximum => assign_column_maximum(log_soft, chosen),
+            Assignment::Exact => assigner.assign(log_soft, chosen),
+        }
     }
 
     /// None where types are independent.
@@ -251,7 +256,7 @@ impl Policy {
         check_length("the sample (one per image)", sample.count(), images)
     }
 
-    fn noise_layout(&self) -> Layout {
+    pub(super) fn noise_layout(&self) -> Layout {
         let (n, matrix) = (self.config.transformations.len(), self.parameters.types().len());
         let types = match self.config.types {
             TypesKind::Sinkhorn { .. } => n * n,

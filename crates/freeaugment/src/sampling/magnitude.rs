@@ -21,8 +21,13 @@ impl Bounds {
     /// Writes u, given `noise` uniform in [0, 1).
     pub fn sample(&self, noise: &[f32], u: &mut [f32]) {
         for (((u, &noise), &low), &high) in u.iter_mut().zip(noise).zip(&self.low).zip(&self.high) {
-            *u = (high - low) * noise + low;
+            *u = between(low, high, noise);
         }
+    }
+
+    /// One u, from the logits of its bounds.
+    pub(crate) fn sample_one(lower: f32, upper: f32, noise: f32) -> f32 {
+        between(sigmoid(lower) as f32, sigmoid(upper) as f32, noise)
     }
 
     /// Adds the gradients to the logits of the lower and of the upper bounds, given the cotangent of u.
@@ -32,6 +37,11 @@ impl Bounds {
             upper[i] += g * noise * self.high[i] * (1.0 - self.high[i]);
         }
     }
+}
+
+#[inline(always)]
+fn between(low: f32, high: f32, noise: f32) -> f32 {
+    (high - low) * noise + low
 }
 
 /// Gaussian magnitudes: u = clamp(spread·z + centre).

@@ -7,9 +7,11 @@
 
 mod application;
 mod assignment;
+mod choice;
 mod magnitude;
 mod sinkhorn;
 mod softmax;
+mod square;
 
 pub use application::{sample_application, sample_application_pullback};
 pub use assignment::{Assigner, assign_column_maximum};

@@ -4,6 +4,7 @@
 //! Images are worked on in groups, one per lane of a vector: rows and columns are then normalised by the same code, and
 //! no sum ever runs across lanes.
 
+use super::square::{self, Square};
 use crate::math::{exp, ln};
 use crate::work::grown;
 
@@ -90,6 +91,34 @@ impl Sinkhorn {
                 }
             }
         }
+    }
+
+    /// The same for a single image, bit for bit. Its time is a few times shorter: the lanes of vectors are rows or columns
+    /// instead of images.
+    pub fn sample_one(&self, logits: &[f32], noise: &[f32], log_soft: &mut [f32], tape: &mut Tape) {
+        let (n, k) = (self.transformations, self.layers);
+        if n > square::SIDE {
+            let log_soft = &mut MatricesMut { data: log_soft, stride: 0 };
+            return self.sample(1, logits, Matrices { data: noise, stride: 0 }, log_soft, tape, false);
+        }
+        let mut matrix = self.square(logits, noise);
+        square::iterate(&mut matrix, n, self.iterations);
+        for (row, log_soft) in matrix.iter().zip(log_soft.chunks_exact_mut(k).take(n)) {
+            log_soft.copy_from_slice(&row[..k]);
+        }
+    }
+
+    /// What [`Self::sample_one`] starts from. There must be room for it.
+    pub(super) fn square(&self, logits: &[f32], noise: &[f32]) -> Square {
+        let (n, k) = (self.transformations, self.layers);
+        let mut matrix = square::ZERO;
+        for (i, row) in matrix.iter_mut().enumerate().take(n) {
+            for (j, value) in row.iter_mut().enumerate().take(n) {
+                let logit = if j < k { logits[i * k + j] } else { self.pad };
+                *value = (logit + noise[i * n + j]) / self.temperature;
+            }
+        }
+        matrix
     }
 
     /// Adds the gradient to the logits, for each image on its own, given `soft` `[N, K]` (not its logarithm), its

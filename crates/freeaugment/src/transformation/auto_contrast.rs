@@ -3,7 +3,9 @@
 
 use super::pointwise::{LANES, add_scaled, dot, fold_with, map, pull, sum};
 use super::{Definition, Kernel};
+use crate::eight_bit::{Histogram, Levels, Table};
 use crate::image::Image;
+use crate::view::nearest_level;
 use crate::work::Scratch;
 
 pub(super) struct AutoContrast;
@@ -60,6 +62,10 @@ impl Kernel for AutoContrast {
         }
         0.0
     }
+
+    fn levels(&self) -> Levels {
+        Levels::PerChannel(table)
+    }
 }
 
 /// The range of a channel, and the factor that stretches it.
@@ -73,7 +79,23 @@ impl Stretch {
     /// None for a constant channel.
     fn of(x: &[f32]) -> Option<Self> {
         let (low, high) = range(x);
+        Self::between(low, high)
+    }
+
+    fn between(low: f32, high: f32) -> Option<Self> {
         (high > low).then(|| Self { low, high, scale: 1.0 / (high - low + 1e-6) })
+    }
+}
+
+/// What becomes of each level of a channel of bytes.
+fn table(histogram: &Histogram) -> Table {
+    let value = |level: usize| level as f32 / 255.0;
+    let low = histogram.iter().position(|&count| count > 0).unwrap_or(0);
+    let high = histogram.iter().rposition(|&count| count > 0).unwrap_or(0);
+    match Stretch::between(value(low), value(high)) {
+        // Levels outside the range do not occur.
+        Some(Stretch { low, scale, .. }) => std::array::from_fn(|level| nearest_level((value(level) - low) * scale)),
+        None => std::array::from_fn(|level| level as u8),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::pointwise::{add_scaled, clamp01, clamp01_pullback, dot};
 use super::{Definition, Kernel, Magnitude};
+use crate::eight_bit::{Picture, color};
 use crate::image::Image;
 use crate::work::Scratch;
 
@@ -43,6 +44,10 @@ impl Kernel for Color {
             return 0.0;
         }
         pullback(image.data, m, cotangent, weight, grad)
+    }
+
+    fn apply_bytes(&self, image: Picture<'_>, m: f32, out: &mut [u8], _: &mut Scratch) {
+        color::apply(image, m, out);
     }
 }
 

@@ -3,8 +3,10 @@
 
 use super::pointwise::{add_scaled, dot, level};
 use super::{Definition, Kernel};
+use crate::eight_bit::{Histogram, Levels, Table};
 use crate::image::Image;
 use crate::math::truncate;
+use crate::view::nearest_level;
 use crate::work::{Scratch, grown};
 
 pub(super) struct Equalize;
@@ -52,15 +54,32 @@ impl Kernel for Equalize {
         add_scaled(cotangent, weight, grad);
         0.0
     }
+
+    fn levels(&self) -> Levels {
+        Levels::PerChannel(table)
+    }
 }
 
 /// The value of each level after equalisation, and the level of each pixel. None where the channel stays as it is.
 fn equalizer<'a>(x: &[f32], buffer: &'a mut [u8]) -> Option<([f32; 256], &'a [u8])> {
     let (bins, levels) = buffer.split_at_mut(x.len());
     quantise(x, bins, levels);
-    let histogram = histogram(bins);
+    flattened(&histogram(bins), x.len()).map(|table| (table, &*levels))
+}
+
+/// What becomes of each level of a channel of bytes. Of a byte, the bin is the level.
+fn table(histogram: &Histogram) -> Table {
+    let total: u32 = histogram.iter().sum();
+    match flattened(histogram, total as usize) {
+        Some(table) => table.map(nearest_level),
+        None => std::array::from_fn(|level| level as u8),
+    }
+}
+
+/// The value of each level after equalisation, from a histogram of so many pixels. None where they stay as they are.
+fn flattened(histogram: &Histogram, total: usize) -> Option<[f32; 256]> {
     let last = histogram.iter().rev().find(|&&count| count > 0).copied().unwrap_or_default();
-    let step = (x.len() as u32 - last) / 255;
+    let step = (total as u32 - last) / 255;
     if step == 0 {
         return None;
     }
@@ -70,7 +89,7 @@ fn equalizer<'a>(x: &[f32], buffer: &'a mut [u8]) -> Option<([f32; 256], &'a [u8
     }
     let mut table = [0.0; 256];
     flatten(&below, step, &mut table);
-    Some((table, levels))
+    Some(table)
 }
 
 /// How often each bin occurs. Four counters take turns, because neighbouring pixels often share a bin and would wait

@@ -21,11 +21,15 @@ mod pointwise;
 mod shift;
 
 pub(crate) use pointwise::{add_scaled, clamp01, clamp01_pullback, dot};
+pub(crate) use rotate::{BLOCK as ROTATE_BLOCK, Positions, RING, Turn};
+pub(crate) use shift::{Axis, Shifted};
 
 use std::fmt;
 
 use rayon::prelude::*;
 
+use crate::chain::Affine;
+use crate::eight_bit::{Levels, Picture, through_floats};
 use crate::error::{Error, check_length, check_value};
 use crate::image::{Image, Images, Shape};
 use crate::view::{ImagesMut, ImagesRef};
@@ -105,6 +109,21 @@ pub(crate) trait Kernel: Sync {
         grad: &mut [f32],
         scratch: &mut Scratch,
     ) -> f32;
+
+    /// Whether a table of levels says all that it does to bytes. If so, [`Self::apply_bytes`] is not called.
+    fn levels(&self) -> Levels {
+        Levels::Neighbours
+    }
+
+    /// Writes the transformed image of bytes into `out`, without gaps, in the order in which the image lies.
+    fn apply_bytes(&self, image: Picture<'_>, m: f32, out: &mut [u8], scratch: &mut Scratch) {
+        through_floats(self, image, m, out, scratch);
+    }
+
+    /// Where pixels of the transformed image are read, if it moves pixels: of the image's height, width, and of m.
+    fn source(&self, _height: usize, _width: usize, _m: f32) -> Option<Affine> {
+        None
+    }
 }
 
 /// An elementary transformation of images.

@@ -125,6 +125,7 @@ pub(crate) fn level(x: f32) -> f32 {
 /// and `pullback` (x, m, g), which returns the gradients to x and to m.
 macro_rules! pointwise_kernel {
     ($definition:expr, apply: $apply:expr, pullback: $pullback:expr $(,)?) => {
+        use crate::eight_bit::Levels;
         use crate::image::Image;
         use crate::transformation::{Definition, Kernel, pointwise};
         use crate::work::Scratch;
@@ -173,6 +174,10 @@ macro_rules! pointwise_kernel {
                 _: &mut Scratch,
             ) -> f32 {
                 pullback(image.data, m, cotangent, weight, grad)
+            }
+
+            fn levels(&self) -> Levels {
+                Levels::Same
             }
         }
     };

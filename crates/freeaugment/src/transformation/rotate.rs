@@ -5,6 +5,8 @@
 
 use super::pointwise::clamp01;
 use super::{Definition, Kernel, Magnitude};
+use crate::chain::Affine;
+use crate::eight_bit::{Picture, rotate};
 use crate::image::Image;
 use crate::math::{clamp, truncate};
 use crate::work::{Scratch, grown};
@@ -22,9 +24,9 @@ static DEFINITION: Definition = Definition {
 };
 
 /// Rings of zeros: a position far outside is clamped to where all four neighbours are zero.
-const RING: usize = 2;
+pub(crate) const RING: usize = 2;
 /// Pixels whose positions are computed at once.
-const BLOCK: usize = 32;
+pub(crate) const BLOCK: usize = 32;
 
 impl Kernel for Rotate {
     fn definition(&self) -> &Definition {
@@ -62,6 +64,17 @@ impl Kernel for Rotate {
         } else {
             pullback::<4>(image, m, cotangent, weight, grad, pixels, gradients)
         }
+    }
+
+    fn apply_bytes(&self, image: Picture<'_>, m: f32, out: &mut [u8], scratch: &mut Scratch) {
+        rotate::apply(image, m, out, scratch);
+    }
+
+    fn source(&self, height: usize, width: usize, m: f32) -> Option<Affine> {
+        let (sine, cosine) = libm::sincos(f64::from(m).to_radians());
+        let [x, y] = [width, height].map(|side| (side.max(1) - 1) as f64 / 2.0);
+        let rows = [[cosine, -sine, x - cosine * x + sine * y], [sine, cosine, y - sine * x - cosine * y]];
+        Some(Affine { rows })
     }
 }
 
@@ -182,7 +195,7 @@ freeaugment_base::versions! {
 }
 
 /// The rotation of one image.
-struct Turn {
+pub(crate) struct Turn {
     cosine: f32,
     sine: f32,
     center_x: f32,
@@ -191,12 +204,12 @@ struct Turn {
     end_x: f32,
     end_y: f32,
     /// Pixels in a row of the padded image.
-    stride: usize,
+    pub(crate) stride: usize,
 }
 
 impl Turn {
     #[inline(always)]
-    fn new(image: Image<'_>, degrees: f32) -> Self {
+    pub(crate) fn new(image: Image<'_>, degrees: f32) -> Self {
         let (sine, cosine) = libm::sincos(f64::from(degrees).to_radians());
         Self {
             cosine: cosine as f32,
@@ -212,16 +225,16 @@ impl Turn {
 
 /// Where a few neighbouring output pixels read: the first of four neighbours each, and the distances from it.
 #[derive(Default)]
-struct Positions {
-    start: [i32; BLOCK],
-    fx: [f32; BLOCK],
-    fy: [f32; BLOCK],
+pub(crate) struct Positions {
+    pub(crate) start: [i32; BLOCK],
+    pub(crate) fx: [f32; BLOCK],
+    pub(crate) fy: [f32; BLOCK],
 }
 
 impl Positions {
     /// The positions of the pixels of row y from `first` on (those beyond the row mean nothing).
     #[inline(always)]
-    fn find(&mut self, turn: &Turn, y: usize, first: usize) {
+    pub(crate) fn find(&mut self, turn: &Turn, y: usize, first: usize) {
         let dy = y as f32 - turn.center_y;
         let base_x = RING as f32 + turn.center_x - turn.sine * dy;
         let base_y = RING as f32 + turn.center_y + turn.cosine * dy;

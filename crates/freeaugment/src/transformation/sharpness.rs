@@ -3,6 +3,7 @@
 
 use super::pointwise::{LANES, add_scaled, clamp01, clamp01_pullback, dot, fold};
 use super::{Definition, Kernel, Magnitude};
+use crate::eight_bit::{Picture, sharpness};
 use crate::image::Image;
 use crate::work::{Scratch, grown};
 
@@ -62,6 +63,10 @@ impl Kernel for Sharpness {
             blur_transposed_add(to_blur, image.width, rows, grad);
         }
         to_magnitude as f32
+    }
+
+    fn apply_bytes(&self, image: Picture<'_>, m: f32, out: &mut [u8], scratch: &mut Scratch) {
+        sharpness::apply(image, m, out, scratch);
     }
 }
 

@@ -4,12 +4,14 @@
 
 use super::pointwise::{LANES, clamp01, fold};
 use super::{Definition, Kernel};
+use crate::chain::Affine;
+use crate::eight_bit::{Picture, shift};
 use crate::image::Image;
 use crate::work::{Scratch, grown};
 
 /// The direction in which lines move.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Axis {
+pub(crate) enum Axis {
     /// Rows move along x.
     X,
     /// Columns move along y.
@@ -17,9 +19,9 @@ pub(super) enum Axis {
 }
 
 /// A transformation that reads line l at `position - m·distance(l)`.
-pub(super) struct Shifted {
+pub(crate) struct Shifted {
     pub(super) definition: Definition,
-    pub(super) axis: Axis,
+    pub(crate) axis: Axis,
     pub(super) distance: fn(Image<'_>, usize) -> usize,
 }
 
@@ -41,14 +43,17 @@ impl Shifted {
             rows: grown(&mut scratch.rows, Walk::buffer_len(image)),
         };
         for l in 0..count {
-            let distance = (self.distance)(image, l) as f64;
-            let offset = -f64::from(m) * distance;
-            let floor = libm::floor(offset);
-            lines.whole[l] = floor as i32;
-            lines.fraction[l] = (offset - floor) as f32;
-            lines.slope[l] = distance as f32;
+            (lines.whole[l], lines.fraction[l], lines.slope[l]) = self.line(image, m, l);
         }
         lines
+    }
+
+    /// How far one line moves: whole pixels, the fraction of one, and the slope.
+    pub(crate) fn line(&self, image: Image<'_>, m: f32, l: usize) -> (i32, f32, f32) {
+        let distance = (self.distance)(image, l) as f64;
+        let offset = -f64::from(m) * distance;
+        let floor = libm::floor(offset);
+        (floor as i32, (offset - floor) as f32, distance as f32)
     }
 }
 
@@ -92,6 +97,22 @@ impl Kernel for Shifted {
         lines.transpose();
         blend_add(image.with(cotangent), self.axis, lines.whole, lines.fraction, lines.rows, weight, grad);
         -slope
+    }
+
+    fn apply_bytes(&self, image: Picture<'_>, m: f32, out: &mut [u8], scratch: &mut Scratch) {
+        shift::apply(self, image, m, out, scratch);
+    }
+
+    fn source(&self, height: usize, width: usize, m: f32) -> Option<Affine> {
+        // The distance is at most linear in the line, so that two lines tell it.
+        let size = Image { data: &[], height, width };
+        let [first, second] = [0, 1].map(|line| -f64::from(m) * (self.distance)(size, line) as f64);
+        let (moved, slope) = (first, second - first);
+        let rows = match self.axis {
+            Axis::X => [[1.0, slope, moved], [0.0, 1.0, 0.0]],
+            Axis::Y => [[1.0, 0.0, 0.0], [slope, 1.0, moved]],
+        };
+        Some(Affine { rows })
     }
 }
 

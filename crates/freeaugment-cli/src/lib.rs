@@ -1,0 +1,42 @@
+//! The program `freeaugment`: arguments in, a learned policy and the proof that it helps out.
+//!
+//! `arguments` says what can be typed; each `command` has a file of its own and does no more than to ask the library,
+//! show (`progress`, `output`) and exit (`exit`). Results go to stdout and talk to stderr; what goes wrong has a
+//! message and a documented number.
+
+mod arguments;
+mod command;
+mod exit;
+mod flags;
+mod interrupt;
+mod output;
+mod progress;
+
+use std::ffi::OsString;
+
+use clap::Parser as _;
+
+use crate::arguments::{Arguments, Command};
+use crate::command::{compare, data, find, import, resume, search, show};
+
+/// Does what was typed, the name of the program first, and returns the number to end with.
+///
+/// It is a whole program: it prints, listens to Ctrl-C, may end the process on a second press, and is run once.
+pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
+    let words: Vec<OsString> = words.into_iter().collect();
+    output::remember(&words);
+    let arguments = match Arguments::try_parse_from(words) {
+        Ok(arguments) => arguments,
+        Err(message) => return exit::refused(&message),
+    };
+    exit::code(match arguments.command {
+        Command::Find(arguments) => find::run(&arguments),
+        Command::Search(arguments) => search::run(&arguments),
+        Command::Train(arguments) => compare::train(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
+        Command::Import(arguments) => import::run(&arguments),
+        Command::Resume(arguments) => resume::run(&arguments),
+        Command::Show(arguments) => show::run(&arguments),
+        Command::Data(arguments) => data::run(&arguments),
+    })
+}

@@ -1,0 +1,5 @@
+"""``python -m freeaugment`` is the command ``freeaugment``."""
+
+from ._program import main
+
+main()

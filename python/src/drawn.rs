@@ -1,0 +1,153 @@
+//! What was drawn for one image: as Python reads it, and as it is done to pixels.
+
+use freeaugment::{Chain, Error, ImagesMut, ImagesRef, Motion, Pixel, Shape, Step, Strides, Transformation};
+use freeaugment_baseline::{Action, Operation};
+use freeaugment_data::Picture;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::layout;
+
+/// The transformations of one image in their order.
+pub(crate) enum Drawn {
+    /// Of a learned policy.
+    Chain(Chain),
+    /// Of a baseline: operations of PIL on bytes.
+    Actions(Vec<Action>),
+}
+
+/// A step as Python has it: name, magnitude and its unit, and the centre for operations that have a place.
+pub(crate) type Row = (String, Option<f64>, Option<String>, Option<(f64, f64)>);
+
+impl Drawn {
+    /// The steps as rows.
+    pub(crate) fn rows(&self) -> Vec<Row> {
+        match self {
+            Self::Chain(chain) => chain.steps().iter().map(row_of_step).collect(),
+            Self::Actions(actions) => actions.iter().map(row_of_action).collect(),
+        }
+    }
+
+    /// Rows that were read: those of a learned policy name transformations, those of a baseline operations.
+    pub(crate) fn from_rows(rows: Vec<Row>, learned: bool) -> PyResult<Self> {
+        let refused = |error: Error| PyValueError::new_err(error.to_string());
+        if learned {
+            let step = |(name, magnitude, ..): Row| {
+                let transformation = Transformation::named(&name)?;
+                Ok(Step { transformation, magnitude: magnitude.map(|value| value as f32) })
+            };
+            let steps: Result<Vec<Step>, Error> = rows.into_iter().map(step).collect();
+            return Ok(Self::Chain(steps.and_then(Chain::new).map_err(refused)?));
+        }
+        let action = |(name, magnitude, _, centre): Row| {
+            let operation = Operation::named(&name).ok_or_else(|| {
+                let all = Operation::ALL.map(Operation::name).join(", ");
+                PyValueError::new_err(format!("there is no operation `{name}`; there are {all}"))
+            })?;
+            let value = magnitude.unwrap_or(0.0);
+            if !value.is_finite() {
+                return Err(PyValueError::new_err(format!("the magnitude of {name} is {value}")));
+            }
+            let centre = centre.map_or([0.5; 2], |(row, column)| [row, column]);
+            Ok(Action { operation, value, centre })
+        };
+        Ok(Self::Actions(rows.into_iter().map(action).collect::<PyResult<_>>()?))
+    }
+
+    /// Does it to one image.
+    pub(crate) fn apply<P: Sample>(
+        &self,
+        shape: Shape,
+        (source, source_strides): (&[P], Strides),
+        (target, target_strides): (&mut [P], Strides),
+    ) -> Result<(), Error> {
+        match self {
+            Self::Chain(chain) => {
+                let images = ImagesRef::strided(source, shape, source_strides)?;
+                chain.apply_into(images, ImagesMut::strided(target, shape, target_strides)?)
+            }
+            Self::Actions(actions) => {
+                let Shape { height, width, channels, .. } = shape;
+                let pixels = P::to_bytes(source, shape, source_strides)?;
+                let mut picture = Picture { height, width, channels, pixels };
+                for action in actions {
+                    action.apply(&mut picture);
+                }
+                P::from_bytes(&picture.pixels, shape, target_strides, target)
+            }
+        }
+    }
+
+    /// Where it moves things in an image of this size.
+    pub(crate) fn motion(&self, height: usize, width: usize) -> Motion {
+        match self {
+            Self::Chain(chain) => Motion::of_chain(chain, height, width),
+            Self::Actions(actions) => Action::motion(actions, height, width),
+        }
+    }
+
+    /// For each pixel of the result, row by row, the number of the one it shows; `u32::MAX` for what lies outside.
+    pub(crate) fn moved_pixels(&self, height: usize, width: usize) -> Result<Vec<u32>, Error> {
+        match self {
+            Self::Chain(chain) => {
+                let shape = Shape { count: 1, channels: 1, height, width };
+                let numbers: Vec<u32> = (0..u32::try_from(shape.plane()).unwrap_or(u32::MAX)).collect();
+                let mut moved = vec![0; numbers.len()];
+                chain.move_mask(&numbers, shape, Strides::planar(shape), u32::MAX, &mut moved)?;
+                Ok(moved)
+            }
+            Self::Actions(actions) => Ok(Action::moved_pixels(actions, height, width)),
+        }
+    }
+}
+
+/// A value of an image, and how it becomes one of PIL's and one of PIL's becomes it.
+pub(crate) trait Sample: Pixel {
+    fn to_bytes(values: &[Self], shape: Shape, strides: Strides) -> Result<Vec<u8>, Error>;
+    fn from_bytes(pixels: &[u8], shape: Shape, strides: Strides, to: &mut [Self]) -> Result<(), Error>;
+}
+
+impl Sample for u8 {
+    fn to_bytes(values: &[Self], shape: Shape, strides: Strides) -> Result<Vec<u8>, Error> {
+        Ok(layout::gather(values, shape, strides))
+    }
+
+    fn from_bytes(pixels: &[u8], shape: Shape, strides: Strides, to: &mut [Self]) -> Result<(), Error> {
+        layout::scatter(pixels, shape, strides, to);
+        Ok(())
+    }
+}
+
+/// Floats are rounded to the levels that operations of PIL know.
+impl Sample for f32 {
+    fn to_bytes(values: &[Self], shape: Shape, strides: Strides) -> Result<Vec<u8>, Error> {
+        Ok(ImagesRef::strided(values, shape, strides)?.to_images().to_u8())
+    }
+
+    fn from_bytes(pixels: &[u8], shape: Shape, strides: Strides, to: &mut [Self]) -> Result<(), Error> {
+        let out = ImagesMut::strided(to, shape, strides)?;
+        Chain::default().apply_into(ImagesRef::interleaved(pixels, shape)?, out)
+    }
+}
+
+fn row_of_step(step: &Step) -> Row {
+    let unit = step.transformation.magnitude().map(|magnitude| magnitude.unit.to_owned());
+    (step.transformation.name().to_owned(), step.magnitude.map(f64::from), unit, None)
+}
+
+fn row_of_action(action: &Action) -> Row {
+    let unit = match action.operation {
+        Operation::ShearX | Operation::ShearY => Some("slope"),
+        Operation::TranslateX | Operation::TranslateY | Operation::Cutout => Some("pixels"),
+        Operation::Rotate => Some("degrees"),
+        Operation::Brightness | Operation::Color | Operation::Contrast | Operation::Sharpness => {
+            Some("factor")
+        }
+        Operation::Posterize => Some("bits"),
+        Operation::Solarize | Operation::SolarizeAdd => Some("levels"),
+        Operation::Hue => Some("of the colour circle"),
+        _ => None,
+    };
+    let centre = (action.operation == Operation::Cutout).then_some((action.centre[0], action.centre[1]));
+    (action.operation.name().to_owned(), unit.map(|_| action.value), unit.map(str::to_owned), centre)
+}
