@@ -77,9 +77,9 @@ def search(data: str | os.PathLike[str] | None = None, **settings: Any) -> Run:
     return Run(_program(["search", *_data(data), *_flags(settings)])[-1]["run"])
 
 
-def find(data: str | os.PathLike[str], budget: str = "20m", **settings: Any) -> Run:
-    """Finds a policy within a budget of time and proves that it helps: ``freeaugment find``."""
-    return Run(_program(["find", *_data(data), "--budget", budget, *_flags(settings)])[-1]["run"])
+def find(data: str | os.PathLike[str] | None = None, **settings: Any) -> Run:
+    """Finds a policy and proves that it helps, within ``budget`` (``"1h"`` where none is given): ``freeaugment find``."""
+    return Run(_program(["find", *_data(data), *_flags(settings)])[-1]["run"])
 
 
 def compare(

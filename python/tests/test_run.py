@@ -1,5 +1,6 @@
 """Searches and comparisons from Python."""
 
+import json
 import signal
 import subprocess
 import sys
@@ -25,6 +26,22 @@ def test_a_search_and_a_comparison(tmp_path):
     assert table.result and table.epochs == []
 
 
+def test_a_find(tmp_path):
+    # Far too little to find anything: what is asked is whether it ends with a policy and a verdict.
+    plan = dict(
+        epochs=1, horizon=4, cycles=2, warm_up_epochs=1, proof_seeds=2, seconds=[1, 1, 1], budget=3,
+        rungs=[dict(candidates=5, seeds=1), dict(candidates=2, seeds=2)],
+        measured=dict(step_seconds=1, cycle_step_seconds=1, by_heart=None),
+    )
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    kept = ["drawings_train", "drawings_validation", "network", "batch", "layers", "transformations"]
+    small = {name: SMALL[name] for name in kept} | dict(size=16, quiet=True)
+    run = freeaugment.find(plan=tmp_path / "plan.json", out=tmp_path / "find", **small)
+    verdict = run.result
+    assert verdict["reason"] in ("learned", "default", "overruled") and verdict["proof"]
+    assert run.policy == freeaugment.Policy.load(tmp_path / "find" / "policy.json")
+
+
 def test_refusals(tmp_path, capfd):
     with pytest.raises(freeaugment.ProgramError, match="WRN-1") as found:
         freeaugment.search(network="WRN-1", out=tmp_path / "run")
@@ -40,11 +57,11 @@ def test_an_interruption_saves(tmp_path):
     program = f"import freeaugment; freeaugment.search(out='run', epochs=500, **{SMALL!r})"
     process = subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     metrics = tmp_path / "run" / "metrics.jsonl"
-    for _ in range(600):
+    for _ in range(2400):
         if metrics.exists() and metrics.stat().st_size > 0:
             break
         time.sleep(0.05)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=60)
+    _, said = process.communicate(timeout=120)
     assert "KeyboardInterrupt" in said and "saved after step" in said
     assert freeaugment.Run(tmp_path / "run").policy
