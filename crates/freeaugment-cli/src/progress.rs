@@ -165,6 +165,8 @@ impl Observer<Search> for Steps {
 pub(crate) struct Cells {
     bar: ProgressBar,
     quiet: bool,
+    /// The images that judge: `test`, or `validation`.
+    images: &'static str,
     total: usize,
     /// Cells that were left when this began, and how many of them are finished.
     left: usize,
@@ -172,8 +174,8 @@ pub(crate) struct Cells {
 }
 
 impl Cells {
-    pub(crate) fn new(quiet: bool) -> Self {
-        Self { bar: bar(0, "steps, {eta} left", quiet), quiet, total: 0, left: 0, done: 0 }
+    pub(crate) fn new(images: &'static str, quiet: bool) -> Self {
+        Self { bar: bar(0, "steps, {eta} left", quiet), quiet, images, total: 0, left: 0, done: 0 }
     }
 
     /// Takes the bar away; how many cells were finished of how many that were left.
@@ -189,7 +191,7 @@ impl Cells {
 
 impl ComparisonObserver for Cells {
     fn begin(&mut self, cells: usize, finished: usize) {
-        (self.total, self.left) = (cells, cells - finished);
+        (self.total, self.left, self.done) = (cells, cells - finished, 0);
         if !self.quiet {
             let before =
                 if finished > 0 { format!(", {finished} of them done before") } else { String::new() };
@@ -214,7 +216,7 @@ impl ComparisonObserver for Cells {
     fn finished(&mut self, number: usize, trial: &Trial, result: &TrialResult) {
         self.done += 1;
         if !self.quiet {
-            let line = format!("{}: {result}", self.about(number, trial));
+            let line = format!("{}: {}", self.about(number, trial), result.line(self.images));
             self.bar.suspend(|| output::say(&line));
         }
     }

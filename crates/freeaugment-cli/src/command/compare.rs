@@ -81,7 +81,7 @@ fn carry_out(
         let notes = Notes(&setup.dataset.notes);
         output::say(&format!("{budget}\n  run       {}{notes}", run.folder().display()));
     }
-    let mut cells = Cells::new(manner.quiet);
+    let mut cells = Cells::new("test", manner.quiet);
     let halt = comparison.run(run, settings, setup, &mut cells, interrupt::stop());
     let (done, left) = cells.end();
     if halt? == Halt::Stopped {

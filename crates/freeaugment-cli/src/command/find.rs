@@ -80,6 +80,8 @@ fn overview(setups: &Setups) -> String {
 /// Shows the stages as they go by.
 struct Stages {
     manner: Manner,
+    /// Those that judge classifiers in this stage.
+    images: &'static str,
     steps: Option<Steps>,
     cells: Option<Cells>,
 }
@@ -100,6 +102,7 @@ impl FindObserver for Stages {
     fn begin(&mut self, stage: Stage) {
         // A line that cannot be printed is no reason to stop.
         let _ = self.end();
+        self.images = if stage == Stage::Proof { "test" } else { "validation" };
         if !self.manner.quiet {
             output::say(match stage {
                 Stage::Search => "search: gradients propose a policy",
@@ -114,7 +117,7 @@ impl FindObserver for Stages {
     }
 
     fn trainings(&mut self) -> &mut dyn ComparisonObserver {
-        self.cells.insert(Cells::new(self.manner.quiet))
+        self.cells.insert(Cells::new(self.images, self.manner.quiet))
     }
 }
 
@@ -123,7 +126,7 @@ fn carry_out(find: &Find, run: &RunWriter, manner: Manner) -> Result<Ending, Fai
     if !manner.quiet {
         output::say(&format!("{}\n  run        {}\n", find.planned(), run.folder().display()));
     }
-    let mut stages = Stages { manner, steps: None, cells: None };
+    let mut stages = Stages { manner, images: "validation", steps: None, cells: None };
     let ended = find.run(run, &mut stages, interrupt::stop());
     stages.end()?;
     let (halt, verdict) = ended?;

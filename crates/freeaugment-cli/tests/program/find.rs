@@ -37,6 +37,10 @@ fn a_find_hands_out_a_policy_that_every_command_takes() {
     assert_eq!(kept, plan);
     assert!(ended.stdout.contains("test images your classifier reaches"), "{}", ended.stdout);
     assert!(ended.stdout.contains("policy: run/policy.json"), "{}", ended.stdout);
+    // Who judges is said as it is.
+    let (selection, proof) = ended.stderr.split_once("proof: fresh classifiers").unwrap();
+    assert!(selection.contains("seed 1: validation accuracy") && !selection.contains("test accuracy"));
+    assert!(proof.contains("seed 1: test accuracy"), "{proof}");
     assert!(ended.stderr.contains("train --policy run/policy.json"), "{}", ended.stderr);
     // The verdict again, and the policy in words.
     assert!(ended.stdout.contains(succeed(folder, "show run").stdout.trim()));

@@ -242,7 +242,8 @@ impl Comparison {
                 run.log("stopped")?;
                 return Ok(Halt::Stopped);
             };
-            run.log(&format!("{about}: {result}"))?;
+            // Test images, or in the selection of a find those for validation.
+            run.log(&format!("{about}: {}", result.line("held-out")))?;
             self.report(run, settings, setup)?.write(run)?;
             observer.finished(number, trial, &result);
         }

@@ -191,9 +191,10 @@ fn probability(p: f64) -> String {
     if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }
 }
 
-impl fmt::Display for TrialResult {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (test, training) = (percent(self.test_accuracy), percent(self.training_accuracy));
-        write!(f, "test accuracy {test}, training {training}; {}", duration(self.seconds))
+impl TrialResult {
+    /// A line for people; `images` says which ones judged, such as `test` or `validation`.
+    pub fn line(&self, images: &str) -> String {
+        let (reached, training) = (percent(self.test_accuracy), percent(self.training_accuracy));
+        format!("{images} accuracy {reached}, training {training}; {}", duration(self.seconds))
     }
 }
