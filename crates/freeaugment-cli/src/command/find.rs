@@ -1,8 +1,10 @@
 //! `freeaugment find`
 
+use std::collections::BTreeSet;
+
 use freeaugment_search::{
     ComparisonObserver, Find, FindObserver, Halt, Measured, Notes, Observer, Plan, RunWriter, Search, Setups,
-    Stage, Task, Verdict,
+    Stage, Task, Unreadable, Verdict,
 };
 
 use super::{check_device, configuration, folder, use_threads};
@@ -74,7 +76,11 @@ fn overview(setups: &Setups) -> String {
         proof.training.indices().len(),
         proof.test.len(),
     );
-    text + &Notes(&dataset.notes).to_string()
+    // Stages read some images in common; each is named once.
+    let of_all = [search, selection, proof].into_iter().flat_map(|setup| &setup.unreadable);
+    let unreadable: BTreeSet<String> = of_all.map(|image| image.message.clone()).collect();
+    let unreadable: Vec<String> = unreadable.into_iter().collect();
+    format!("{text}{}{}", Unreadable(&unreadable), Notes(&dataset.notes))
 }
 
 /// Shows the stages as they go by.
