@@ -97,10 +97,11 @@ pub(crate) fn time_cycle(settings: &Settings, setup: &Setup) -> Result<f64, Erro
     };
     let mut search = Search::new(short, setup.clone())?;
     let began = Instant::now();
-    while search.progress().done < CYCLE {
+    // Cycles divide the steps evenly, so the first may be longer than asked for.
+    while search.cycles_done() == 0 {
         search.step()?;
     }
-    Ok(began.elapsed().as_secs_f64() / CYCLE as f64)
+    Ok(began.elapsed().as_secs_f64() / search.progress().done as f64)
 }
 
 /// Seconds of a step.

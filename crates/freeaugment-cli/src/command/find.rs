@@ -111,7 +111,8 @@ impl FindObserver for Stages {
         self.images = if stage == Stage::Proof { "test" } else { "validation" };
         if !self.manner.quiet {
             output::say(match stage {
-                Stage::Search => "search: gradients propose a policy",
+                Stage::Opening => "opening: whole trainings of what needs no search, on validation images",
+                Stage::Search => "\nsearch: gradients propose a policy",
                 Stage::Selection => "\nselection: whole trainings decide, on validation images",
                 Stage::Proof => "\nproof: fresh classifiers, on test images",
             });

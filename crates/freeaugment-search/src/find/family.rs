@@ -163,11 +163,11 @@ fn with_room(policy: &Policy) -> Result<Policy, Error> {
     Ok(roomy)
 }
 
-/// How much further a transformation of the geometry may go: as far as TrivialAugment's wide space, where pictures have no
-/// upright, is worth trying.
-fn broaden(ranged: &mut RangedTransformation) {
+/// How much further a transformation of the geometry may go. Where pictures have no upright, every turn is worth trying;
+/// shears and shifts go as far as in TrivialAugment's wide space.
+pub(super) fn broaden(ranged: &mut RangedTransformation) {
     let factor = match ranged.transformation.name() {
-        "Rotate" => 4.0,
+        "Rotate" => 6.0,
         "ShearX" | "ShearY" => 1.6,
         "TranslateX" | "TranslateY" => 1.5,
         _ => return,
@@ -214,7 +214,7 @@ mod tests {
             policy.config().transformations[policy.config().transformations.iter().position(at).unwrap()]
                 .range
         };
-        assert_eq!((rotate(&learned), rotate(&broad)), ((-30.0, 30.0), (-120.0, 120.0)));
+        assert_eq!((rotate(&learned), rotate(&broad)), ((-30.0, 30.0), (-180.0, 180.0)));
         assert_eq!(broad.parameters(), learned.parameters());
         for variation in [Variation::Deeper, Variation::Narrower] {
             assert_eq!(of(variation).parameters().types(), learned.parameters().types());

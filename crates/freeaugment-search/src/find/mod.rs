@@ -4,6 +4,7 @@
 mod family;
 mod plan;
 mod selection;
+mod start;
 mod verdict;
 
 use std::sync::Arc;
@@ -19,6 +20,7 @@ pub(crate) use plan::parse_budget;
 
 use self::family::Variation;
 use self::selection::Competition;
+use self::start::Start;
 use crate::compare::{Candidate, Comparison, ComparisonObserver, open_or_create};
 use crate::config::{Settings, Task};
 use crate::error::Error;
@@ -32,6 +34,8 @@ pub const DEFAULTS: [&str; 3] = ["standard", "trivial-wide", "rand:2:9"];
 /// seen by the proof alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
+    /// Whole trainings of what needs no search; they also decide in which space the search begins.
+    Opening,
     /// Gradients propose a policy.
     Search,
     /// Trainings on validation images select among its family and the defaults.
@@ -87,7 +91,7 @@ impl Setups {
     pub fn of(&self, stage: Stage) -> &Setup {
         match stage {
             Stage::Search => &self.search,
-            Stage::Selection => &self.selection,
+            Stage::Opening | Stage::Selection => &self.selection,
             Stage::Proof => &self.proof,
         }
     }
@@ -133,21 +137,29 @@ impl Find {
         observer: &mut dyn FindObserver,
         stop: &AtomicBool,
     ) -> Result<(Halt, Option<Verdict>), Error> {
-        observer.begin(Stage::Search);
-        let (halt, learned_nothing) = self.search(run, observer, stop)?;
-        if halt == Halt::Stopped {
-            return Ok((Halt::Stopped, None));
-        }
-        observer.begin(Stage::Selection);
+        observer.begin(Stage::Opening);
         let settings = self.plan.settings(&self.settings, &self.setups, Stage::Selection);
-        let learned = Run::open(&run.folder().join(SEARCH))?.policy()?;
-        let mut candidates = self.candidates(&learned, &settings)?;
+        let mut candidates = self.unlearned(&settings)?;
         let competition = Competition {
             folder: &run.folder().join(SELECTION),
             rungs: &self.plan.rungs,
             settings: &settings,
             setup: &self.setups.selection,
         };
+        let Some(opening) = competition.open(&candidates, observer.trainings(), stop)? else {
+            return Ok((Halt::Stopped, None));
+        };
+        let start = Start::better(|name| accuracy(&opening, name));
+        run.log(&format!("the search begins with {}", start.name()))?;
+
+        observer.begin(Stage::Search);
+        let (halt, learned_nothing) = self.search(start, run, observer, stop)?;
+        if halt == Halt::Stopped {
+            return Ok((Halt::Stopped, None));
+        }
+        observer.begin(Stage::Selection);
+        let learned = Run::open(&run.folder().join(SEARCH))?.policy()?;
+        candidates.extend(learned_family(&learned, start, &settings)?);
         let combine = |standings: &[Standing]| combine(&learned, standings, &settings);
         let (halt, selection) = competition.run(&mut candidates, combine, observer.trainings(), stop)?;
         let Some(selection) = selection else { return Ok((halt, None)) };
@@ -179,11 +191,13 @@ impl Find {
     /// The search; whether its slopes were all noise.
     fn search(
         &self,
+        start: Start,
         run: &RunWriter,
         observer: &mut dyn FindObserver,
         stop: &AtomicBool,
     ) -> Result<(Halt, bool), Error> {
         let settings = self.plan.settings(&self.settings, &self.setups, Stage::Search);
+        let settings = start.settings(settings)?;
         let folder = run.folder().join(SEARCH);
         let mut search = Search::new(settings.clone(), self.setups.search.clone())?;
         let search_run = if folder.exists() {
@@ -198,21 +212,41 @@ impl Find {
         Ok((halt, search.learned_nothing()))
     }
 
-    /// All that compete, simplest first.
-    fn candidates(&self, learned: &Policy, settings: &Settings) -> Result<Vec<Arc<Candidate>>, Error> {
+    /// What competes without a search, simplest first.
+    fn unlearned(&self, settings: &Settings) -> Result<Vec<Arc<Candidate>>, Error> {
         let mut candidates = Vec::new();
         for name in DEFAULTS {
             candidates.push(Candidate::open(name, settings)?);
         }
-        let initial = self.settings.policy_config()?.init()?;
-        candidates.push(Candidate::policy("initial", &initial, settings)?);
-        for variation in Variation::ALL {
-            if let Some(policy) = variation.of(learned)? {
-                candidates.push(Candidate::policy(variation.name(), &policy, settings)?);
-            }
+        for start in Start::ALL {
+            let initial = start.settings(self.settings.clone())?.policy_config()?.init()?;
+            candidates.push(Candidate::policy(start.name(), &initial, settings)?);
         }
         Ok(candidates.into_iter().map(Arc::new).collect())
     }
+}
+
+/// The learned policy and its variations.
+fn learned_family(
+    learned: &Policy,
+    start: Start,
+    settings: &Settings,
+) -> Result<Vec<Arc<Candidate>>, Error> {
+    let mut candidates = Vec::new();
+    for variation in Variation::ALL {
+        // What was learned in the broad space is broad already.
+        if variation == Variation::Broad && start == Start::Broad {
+            continue;
+        }
+        if let Some(policy) = variation.of(learned)? {
+            candidates.push(Arc::new(Candidate::policy(variation.name(), &policy, settings)?));
+        }
+    }
+    Ok(candidates)
+}
+
+fn accuracy(standings: &[Standing], name: &str) -> Option<f64> {
+    standings.iter().find(|standing| standing.name == name).map(|standing| standing.accuracy)
 }
 
 /// One more candidate: the best two variations of the learned policy at once, where both do better than it does.
@@ -221,10 +255,7 @@ fn combine(
     standings: &[Standing],
     settings: &Settings,
 ) -> Result<Option<Candidate>, Error> {
-    let accuracy = |name: &str| {
-        standings.iter().find(|standing| standing.name == name).map(|standing| standing.accuracy)
-    };
-    let Some([first, second]) = Variation::to_combine(accuracy) else { return Ok(None) };
+    let Some([first, second]) = Variation::to_combine(|name| accuracy(standings, name)) else { return Ok(None) };
     let Some(once) = first.of(learned)? else { return Ok(None) };
     let Some(twice) = second.of(&once)? else { return Ok(None) };
     let name = format!("{}-and-{}", first.name(), second.short_name());

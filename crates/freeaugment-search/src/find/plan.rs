@@ -9,6 +9,7 @@ use freeaugment_base::{Table, duration};
 use serde::{Deserialize, Serialize};
 
 use super::family::Variation;
+use super::start::Start;
 use super::{DEFAULTS, Setups, Stage};
 use crate::compare::Candidate;
 use crate::config::{Settings, refuse};
@@ -100,7 +101,7 @@ impl Plan {
         let Measured { step_seconds: step, cycle_step_seconds: cycle_step, by_heart } = measured;
         let each = setups.of(Stage::Selection).steps_per_epoch;
         let per_epoch = setups.of(Stage::Search).steps_per_epoch;
-        let all = schedules(DEFAULTS.len() + 1 + Variation::ALL.len());
+        let all = schedules(DEFAULTS.len() + Start::ALL.len() + Variation::ALL.len());
         let affordable_steps = SHARES[1] * budget / step;
         let epochs = if settings.epochs > 0 {
             settings.epochs
@@ -176,7 +177,7 @@ impl Plan {
                 evaluate_every: 0,
                 ..settings.clone()
             },
-            Stage::Selection | Stage::Proof => {
+            Stage::Opening | Stage::Selection | Stage::Proof => {
                 Settings { epochs: self.epochs, evaluate_every: 0, ..settings.clone() }
             }
         }
@@ -184,7 +185,8 @@ impl Plan {
 }
 
 /// Rounds of selection, the longest first. The better ones have more classifiers: what separates good policies is smaller
-/// than what separates seeds. With little time, the defaults, the initial and the learned policy compete alone.
+/// than what separates seeds. With little time, the defaults, the
+/// initial and the learned policy compete alone.
 fn schedules(candidates: usize) -> [Vec<Rung>; 3] {
     let rungs = |rounds: &[(usize, u64)]| {
         rounds.iter().map(|&(candidates, seeds)| Rung { candidates, seeds }).collect::<Vec<_>>()
@@ -192,7 +194,7 @@ fn schedules(candidates: usize) -> [Vec<Rung>; 3] {
     [
         rungs(&[(candidates, 1), (4, 2), (2, 4)]),
         rungs(&[(candidates, 1), (3, 2)]),
-        rungs(&[(DEFAULTS.len() + 2, 1), (2, 2)]),
+        rungs(&[(DEFAULTS.len() + Start::ALL.len() + 1, 1), (2, 2)]),
     ]
 }
 
@@ -312,6 +314,6 @@ mod tests {
 
     #[test]
     fn rounds_train_every_classifier_once_and_what_a_combined_policy_has_missed() {
-        assert_eq!(schedules(10).map(|rungs| cells(&rungs)), [10 + 4 + 4 + 1, 10 + 3 + 1, 5 + 2 + 1]);
+        assert_eq!(schedules(10).map(|rungs| cells(&rungs)), [10 + 4 + 4 + 1, 10 + 3 + 1, 6 + 2 + 1]);
     }
 }

@@ -62,7 +62,6 @@ impl Competition<'_> {
         observer: &mut dyn ComparisonObserver,
         stop: &AtomicBool,
     ) -> Result<(Halt, Option<Selection>), Error> {
-        let Self { settings, setup, .. } = *self;
         let mut left = candidates.clone();
         let mut rounds: Vec<Round> = Vec::new();
         for rung in self.rungs {
@@ -71,18 +70,9 @@ impl Competition<'_> {
             left.truncate(rung.candidates - usize::from(combined.is_some()));
             left.extend(combined.clone());
             candidates.extend(combined);
-            let seeds = (1..=rung.seeds).collect();
-            let comparison = Comparison::of(left.clone(), Some(left[0].name()), seeds)?;
-            let (run, comparison) = open_or_create(comparison, self.folder, settings, setup)?;
-            if comparison.run(&run, settings, setup, observer, stop)? == Halt::Stopped {
+            let Some(standings) = self.round(&left, rung.seeds, observer, stop)? else {
                 return Ok((Halt::Stopped, None));
-            }
-            let summary = comparison.summary(&run)?;
-            let mut standings: Vec<Standing> = (summary.rows.iter())
-                .map(|row| Standing { name: row.name.clone(), accuracy: row.accuracy, seeds: rung.seeds })
-                .collect();
-            // Equals stay in the order they had, so that ties go to the simpler.
-            standings.sort_by(|a, b| b.accuracy.total_cmp(&a.accuracy));
+            };
             let place = |candidate: &Arc<Candidate>| {
                 standings.iter().position(|standing| standing.name == candidate.name())
             };
@@ -90,10 +80,44 @@ impl Competition<'_> {
             rounds.push(Round { standings });
         }
         let simplicity = |name: &str| candidates.iter().position(|candidate| candidate.name() == name);
-        let images = setup.test.len();
+        let images = self.setup.test.len();
         let last = &rounds.last().expect("there is a round").standings;
         let winner = simplest_of_the_best(last, images, simplicity);
         Ok((Halt::Finished, Some(Selection { images, rounds, winner })))
+    }
+
+    /// How those stand that compete before there is anything learned; none where it was stopped.
+    pub(super) fn open(
+        &self,
+        candidates: &[Arc<Candidate>],
+        observer: &mut dyn ComparisonObserver,
+        stop: &AtomicBool,
+    ) -> Result<Option<Vec<Standing>>, Error> {
+        self.round(candidates, self.rungs[0].seeds, observer, stop)
+    }
+
+    /// Trains what is left of a round: candidates from best to worst, or none where it was stopped.
+    fn round(
+        &self,
+        candidates: &[Arc<Candidate>],
+        seeds: u64,
+        observer: &mut dyn ComparisonObserver,
+        stop: &AtomicBool,
+    ) -> Result<Option<Vec<Standing>>, Error> {
+        let Self { settings, setup, .. } = *self;
+        let comparison =
+            Comparison::of(candidates.to_vec(), Some(candidates[0].name()), (1..=seeds).collect())?;
+        let (run, comparison) = open_or_create(comparison, self.folder, settings, setup)?;
+        if comparison.run(&run, settings, setup, observer, stop)? == Halt::Stopped {
+            return Ok(None);
+        }
+        let summary = comparison.summary(&run)?;
+        let mut standings: Vec<Standing> = (summary.rows.iter())
+            .map(|row| Standing { name: row.name.clone(), accuracy: row.accuracy, seeds })
+            .collect();
+        // Equals stay in the order they had, so that ties go to the simpler.
+        standings.sort_by(|a, b| b.accuracy.total_cmp(&a.accuracy));
+        Ok(Some(standings))
     }
 }
 

@@ -143,6 +143,11 @@ impl Search {
         self.cycles_done > 0 && self.evidence.iter().all(Evidence::is_noise)
     }
 
+    /// How many cycles are over, there and back.
+    pub(crate) fn cycles_done(&self) -> u64 {
+        self.cycles_done
+    }
+
     /// The groups that learn in an epoch.
     pub fn learning(&self, epoch: u64) -> Groups {
         self.settings.learning(epoch, self.policy.config().frozen)
