@@ -120,7 +120,7 @@ fn search_selection_and_proof_see_different_images_where_there_are_enough() {
     let mut settings = settings();
     let few = Setups::read(&settings, &()).unwrap();
     assert!(few.shares_validation());
-    settings.drawings_validation = 400;
+    settings.drawings_validation = 1000;
     let many = Setups::read(&settings, &()).unwrap();
     assert!(!many.shares_validation());
     let [search, selection, proof] =

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use freeaugment_base::percent;
 use freeaugment_search::{
-    Halt, Learned, Overview, Planted, Proof, RunWriter, Search, SearchEstimate, Session as _, Setup, Task,
-    prove,
+    Halt, Learned, Overview, Planted, Proof, RunWriter, Search, SearchEpoch, SearchEstimate, Session as _,
+    Setup, Task, prove,
 };
 use serde::Serialize;
 
@@ -102,7 +103,8 @@ fn carry_out(mut search: Search, run: &RunWriter, manner: Manner) -> Result<Endi
     let shows = !manner.quiet && !manner.json;
     if shows {
         print(&format!("\nlearned: {}\n\n{learned}", policy.display()))?;
-        for note in learned.collapse().into_iter().chain(nothing_learned(&search)) {
+        let notes = [learned.collapse(), nothing_learned(&search), nothing_to_learn(&run.epochs()?)];
+        for note in notes.into_iter().flatten() {
             print(&format!("\nnote: {note}"))?;
         }
         if let Some(planted) = &planted {
@@ -142,6 +144,19 @@ fn carry_out(mut search: Search, run: &RunWriter, manner: Manner) -> Result<Endi
 fn nothing_learned(search: &Search) -> Option<String> {
     let text = "the search learned nothing: none of its slopes is beyond noise, so the policy is close to the initial one";
     search.learned_nothing().then(|| text.to_owned())
+}
+
+/// What a search has to say that came too late: from this accuracy on, hardly an image is left that a policy could help
+/// with.
+fn nothing_to_learn(epochs: &[SearchEpoch]) -> Option<String> {
+    const ALL_RIGHT: f64 = 0.995;
+    let right = epochs.iter().find_map(|epoch| epoch.validation_accuracy)?;
+    (right >= ALL_RIGHT).then(|| {
+        format!(
+            "there was hardly anything to learn: when the policy began to, {} of the validation images were right already",
+            percent(right)
+        )
+    })
 }
 
 /// Says how to go on; that is worth a line even to those who want quiet.

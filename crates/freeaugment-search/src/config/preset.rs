@@ -22,8 +22,9 @@ pub fn preset(task: Task, name: &str) -> Result<Settings, Error> {
     };
     match task {
         Task::Search => return Ok(search),
-        // All images there are, trained as long as it takes.
-        Task::Find => return Ok(Settings { images: 0, epochs: 0, ..search }),
+        // All images there are, trained as long as it takes; most of them for training, so that what is selected is right for
+        // about as many images as the proof and the user will train on.
+        Task::Find => return Ok(Settings { images: 0, epochs: 0, validation_share: 0.4, ..search }),
         Task::Comparison => {}
     }
     // Policies are searched for on a part of the images and judged on all of them.

@@ -57,7 +57,7 @@ settings! {
         images: usize = 5000,
         /// The seed of everything; in training, of which images are used (its classifiers have their own: 1, 2, 3…)
         seed: u64 = 0,
-        /// The share of them that is for validation, where the data brings no validation split
+        /// The share of them that is for validation, where the data brings no validation split; 0.4 in `find`
         validation_share: f64 = 0.5 => (0.01, 0.99),
         /// The share of all images that is kept for testing, where the data brings no test split
         test_share: f64 = 0.2 => (0.0, 0.9),

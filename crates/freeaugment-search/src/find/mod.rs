@@ -227,11 +227,7 @@ impl Find {
 }
 
 /// The learned policy and its variations.
-fn learned_family(
-    learned: &Policy,
-    start: Start,
-    settings: &Settings,
-) -> Result<Vec<Arc<Candidate>>, Error> {
+fn learned_family(learned: &Policy, start: Start, settings: &Settings) -> Result<Vec<Arc<Candidate>>, Error> {
     let mut candidates = Vec::new();
     for variation in Variation::ALL {
         // What was learned in the broad space is broad already.
@@ -255,7 +251,9 @@ fn combine(
     standings: &[Standing],
     settings: &Settings,
 ) -> Result<Option<Candidate>, Error> {
-    let Some([first, second]) = Variation::to_combine(|name| accuracy(standings, name)) else { return Ok(None) };
+    let Some([first, second]) = Variation::to_combine(|name| accuracy(standings, name)) else {
+        return Ok(None);
+    };
     let Some(once) = first.of(learned)? else { return Ok(None) };
     let Some(twice) = second.of(&once)? else { return Ok(None) };
     let name = format!("{}-and-{}", first.name(), second.short_name());

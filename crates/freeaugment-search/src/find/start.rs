@@ -75,7 +75,12 @@ mod tests {
     #[test]
     fn what_no_image_tells_apart_begins_as_usual() {
         let of = |usual: f64, broad: f64| {
-            Start::better(|name| [("initial", usual), ("initial-broad", broad)].into_iter().find(|(known, _)| *known == name).map(|(_, reached)| reached))
+            Start::better(|name| {
+                [("initial", usual), ("initial-broad", broad)]
+                    .into_iter()
+                    .find(|(known, _)| *known == name)
+                    .map(|(_, reached)| reached)
+            })
         };
         assert_eq!([of(0.5, 0.5), of(0.5, 0.6), of(0.6, 0.5)], [Start::Usual, Start::Broad, Start::Usual]);
     }
