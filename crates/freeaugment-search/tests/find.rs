@@ -17,21 +17,28 @@ fn settings() -> Settings {
 /// A machine on which nothing fits into the budget, so that the plan is the smallest there is, whatever machine this is.
 const SLOW: Measured = Measured { step_seconds: 10.0, cycle_step_seconds: 40.0, by_heart: None };
 
-/// Stops after so many steps of whatever is done.
+/// Stops after so many steps of a stage.
 struct Stopping<'a> {
+    within: Stage,
     left: u64,
     stop: &'a AtomicBool,
-    stages: Vec<Stage>,
+    stage: Option<Stage>,
 }
 
 impl<'a> Stopping<'a> {
-    fn after(left: u64, stop: &'a AtomicBool) -> Self {
-        Self { left, stop, stages: Vec::new() }
+    fn after(left: u64, within: Stage, stop: &'a AtomicBool) -> Self {
+        Self { within, left, stop, stage: None }
+    }
+
+    fn never(stop: &'a AtomicBool) -> Self {
+        Self::after(u64::MAX, Stage::Proof, stop)
     }
 
     fn count(&mut self) {
-        self.left = self.left.saturating_sub(1);
-        self.stop.store(self.left == 0, Ordering::Relaxed);
+        if self.stage == Some(self.within) {
+            self.left = self.left.saturating_sub(1);
+            self.stop.store(self.left == 0, Ordering::Relaxed);
+        }
     }
 }
 
@@ -49,7 +56,7 @@ impl ComparisonObserver for Stopping<'_> {
 
 impl FindObserver for Stopping<'_> {
     fn begin(&mut self, stage: Stage) {
-        self.stages.push(stage);
+        self.stage = Some(stage);
     }
 
     fn search(&mut self, _: &Search) -> &mut dyn Observer<Search> {
@@ -75,7 +82,7 @@ fn a_find_ends_with_a_policy_and_a_verdict_that_no_interruption_changes() {
     };
     let (find, whole) = begin("whole");
     let never = AtomicBool::new(false);
-    let (halt, verdict) = find.run(&whole, &mut Stopping::after(u64::MAX, &never), &never).unwrap();
+    let (halt, verdict) = find.run(&whole, &mut Stopping::never(&never), &never).unwrap();
     assert_eq!(halt, Halt::Finished);
     let verdict = verdict.unwrap();
     assert_eq!(whole.verdict().unwrap().as_ref(), Some(&verdict));
@@ -91,23 +98,22 @@ fn a_find_ends_with_a_policy_and_a_verdict_that_no_interruption_changes() {
     // What is handed out can be trained under by anyone.
     Candidate::open(whole.folder().to_str().unwrap(), &settings()).unwrap();
 
-    // Stopped on the way back of a cycle, in selection and in the proof.
+    // Stopped in every stage: in the search on the way back of a cycle.
     let (find, stopped) = begin("stopped");
-    let mut stages = Vec::new();
-    for steps in [17, 58, 40] {
+    for (stage, steps) in [(Stage::Opening, 6), (Stage::Search, 17), (Stage::Selection, 6), (Stage::Proof, 6)]
+    {
         let stop = AtomicBool::new(false);
-        let mut stopping = Stopping::after(steps, &stop);
+        let mut stopping = Stopping::after(steps, stage, &stop);
         let (halt, none) = find.run(&stopped, &mut stopping, &stop).unwrap();
         assert_eq!((halt, none), (Halt::Stopped, None));
-        stages.push(*stopping.stages.last().unwrap());
+        assert_eq!(stopping.stage, Some(stage));
     }
-    assert_eq!(stages, [Stage::Search, Stage::Selection, Stage::Proof]);
     drop(stopped);
     let run = RunWriter::open(&folder.path().join("stopped")).unwrap();
     let again = Find::open(&run, &()).unwrap();
     assert_eq!(again.planned(), find.planned());
     assert_eq!(&Plan::load(&run.folder().join("plan.json")).unwrap(), find.planned());
-    let (_, found) = again.run(&run, &mut Stopping::after(u64::MAX, &never), &never).unwrap();
+    let (_, found) = again.run(&run, &mut Stopping::never(&never), &never).unwrap();
     let found = found.unwrap();
     assert_eq!(found.policy, verdict.policy);
     assert_eq!(found.selection, verdict.selection);

@@ -149,7 +149,7 @@ impl Find {
         let Some(opening) = competition.open(&candidates, observer.trainings(), stop)? else {
             return Ok((Halt::Stopped, None));
         };
-        let start = Start::better(|name| accuracy(&opening, name));
+        let start = Start::best(|name| accuracy(&opening, name));
         run.log(&format!("the search begins with {}", start.name()))?;
 
         observer.begin(Stage::Search);
@@ -230,8 +230,8 @@ impl Find {
 fn learned_family(learned: &Policy, start: Start, settings: &Settings) -> Result<Vec<Arc<Candidate>>, Error> {
     let mut candidates = Vec::new();
     for variation in Variation::ALL {
-        // What was learned in the broad space is broad already.
-        if variation == Variation::Broad && start == Start::Broad {
+        // Where the search did not begin in the usual space, the opening has decided about the broad one.
+        if variation == Variation::Broad && start != Start::Usual {
             continue;
         }
         if let Some(policy) = variation.of(learned)? {

@@ -314,6 +314,6 @@ mod tests {
 
     #[test]
     fn rounds_train_every_classifier_once_and_what_a_combined_policy_has_missed() {
-        assert_eq!(schedules(10).map(|rungs| cells(&rungs)), [10 + 4 + 4 + 1, 10 + 3 + 1, 6 + 2 + 1]);
+        assert_eq!(schedules(10).map(|rungs| cells(&rungs)), [10 + 4 + 4 + 1, 10 + 3 + 1, 7 + 2 + 1]);
     }
 }

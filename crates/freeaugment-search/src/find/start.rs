@@ -1,46 +1,59 @@
-//! Where a search begins. The paper's space is made for photographs that have an upright; whether images want more than that
-//! is cheaper to try than to learn, so whole trainings decide it before the search.
+//! Where a search begins. The paper's space is made for photographs that have an upright and bear a lot; whether images want
+//! more than that, or less, is cheaper to try than to learn, so whole trainings decide it before the search.
 
-use freeaugment::RangedTransformation;
+use freeaugment::{Magnitude, RangedTransformation};
 
 use super::family::broaden;
 use crate::config::Settings;
 use crate::error::Error;
+
+/// How far ranges of the mild space reach, where those of the usual one reach 1 from what changes nothing.
+const MILD: f32 = 0.5;
 
 /// A policy to begin with, and so the space that is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Start {
     /// The settings' space: the paper's, unless they say otherwise.
     Usual,
+    /// The same with everything half as strong.
+    Mild,
     /// The same with turns and shifts that go further.
     Broad,
 }
 
 impl Start {
-    /// The simpler one first.
-    pub(super) const ALL: [Self; 2] = [Self::Usual, Self::Broad];
+    /// The simpler ones first.
+    pub(super) const ALL: [Self; 3] = [Self::Usual, Self::Mild, Self::Broad];
 
     /// Its name among the candidates.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Usual => "initial",
+            Self::Mild => "initial-mild",
             Self::Broad => "initial-broad",
         }
     }
 
-    /// The one under which classifiers do better; `accuracy` knows by name what they reached.
-    pub(super) fn better(accuracy: impl Fn(&str) -> Option<f64>) -> Self {
-        let [usual, broad] = Self::ALL.map(|start| accuracy(start.name()));
-        if broad > usual { Self::Broad } else { Self::Usual }
+    /// The one under which classifiers do best, of equals the simplest; `accuracy` knows by name what they reached.
+    pub(super) fn best(accuracy: impl Fn(&str) -> Option<f64>) -> Self {
+        let mut best = Self::Usual;
+        for start in Self::ALL {
+            if accuracy(start.name()) > accuracy(best.name()) {
+                best = start;
+            }
+        }
+        best
     }
 
     /// The settings of a search that begins here.
     pub(super) fn settings(self, settings: Settings) -> Result<Settings, Error> {
-        if self == Self::Usual {
-            return Ok(settings);
-        }
+        let change = match self {
+            Self::Usual => return Ok(settings),
+            Self::Mild => weaken,
+            Self::Broad => broaden,
+        };
         let mut ranged = settings.policy_config()?.transformations;
-        ranged.iter_mut().for_each(broaden);
+        ranged.iter_mut().for_each(change);
         let written = |RangedTransformation { transformation, range: (low, high) }: &RangedTransformation| {
             match transformation.magnitude() {
                 Some(_) => format!("{}:{low}..{high}", transformation.name()),
@@ -51,37 +64,56 @@ impl Start {
     }
 }
 
+fn weaken(ranged: &mut RangedTransformation) {
+    let Some(Magnitude { identity, .. }) = ranged.transformation.magnitude() else { return };
+    let (low, high) = ranged.range;
+    let towards = |bound: f32| identity + MILD * (bound - identity);
+    ranged.range = (towards(low), towards(high));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_broad_start_has_the_same_transformations_and_turns_all_the_way() {
-        let usual = Settings::default();
-        let broad = Start::Broad.settings(usual.clone()).unwrap();
-        let [usual, broad] = [usual, broad].map(|settings| settings.policy_config().unwrap());
-        assert_eq!(usual.transformations.len(), broad.transformations.len());
-        for (usual, broad) in usual.transformations.iter().zip(&broad.transformations) {
-            let name = usual.transformation.name();
-            assert_eq!(name, broad.transformation.name());
-            let moves = ["Rotate", "ShearX", "ShearY", "TranslateX", "TranslateY"].contains(&name);
-            assert_eq!(usual.range != broad.range, moves, "{name}");
-            if name == "Rotate" {
-                assert_eq!(broad.range, (-180.0, 180.0));
-            }
-        }
+    fn ranges(start: Start) -> Vec<(&'static str, (f32, f32))> {
+        let config = start.settings(Settings::default()).unwrap().policy_config().unwrap();
+        config.transformations.iter().map(|ranged| (ranged.transformation.name(), ranged.range)).collect()
     }
 
     #[test]
-    fn what_no_image_tells_apart_begins_as_usual() {
-        let of = |usual: f64, broad: f64| {
-            Start::better(|name| {
-                [("initial", usual), ("initial-broad", broad)]
-                    .into_iter()
-                    .find(|(known, _)| *known == name)
+    fn starts_have_the_same_transformations_and_other_ranges() {
+        let [usual, mild, broad] = Start::ALL.map(ranges);
+        for ((usual, mild), broad) in usual.iter().zip(&mild).zip(&broad) {
+            let name = usual.0;
+            assert_eq!([name; 2], [mild.0, broad.0]);
+            let moves = ["Rotate", "ShearX", "ShearY", "TranslateX", "TranslateY"].contains(&name);
+            assert_eq!(usual.1 != broad.1, moves, "{name}");
+            let magnitude = ["AutoContrast", "Invert", "Equalize"].contains(&name);
+            assert_eq!(usual.1 != mild.1, !magnitude, "{name}");
+        }
+        let of = |ranges: &[(&str, (f32, f32))], name: &str| {
+            ranges.iter().find(|(known, _)| *known == name).map(|(_, range)| *range)
+        };
+        assert_eq!(of(&broad, "Rotate"), Some((-180.0, 180.0)));
+        assert_eq!(of(&mild, "Rotate"), Some((-15.0, 15.0)));
+        // From 0.4 to 2, where 1 changes nothing.
+        assert_eq!(of(&mild, "Contrast"), Some((0.7, 1.5)));
+    }
+
+    #[test]
+    fn the_best_start_is_taken_and_of_equals_the_simplest() {
+        let of = |reached: [f64; 3]| {
+            Start::best(|name| {
+                Start::ALL
+                    .iter()
+                    .zip(reached)
+                    .find(|(start, _)| start.name() == name)
                     .map(|(_, reached)| reached)
             })
         };
-        assert_eq!([of(0.5, 0.5), of(0.5, 0.6), of(0.6, 0.5)], [Start::Usual, Start::Broad, Start::Usual]);
+        assert_eq!(of([0.5, 0.5, 0.5]), Start::Usual);
+        assert_eq!(of([0.5, 0.6, 0.6]), Start::Mild);
+        assert_eq!(of([0.5, 0.6, 0.7]), Start::Broad);
+        assert_eq!(of([0.8, 0.6, 0.7]), Start::Usual);
     }
 }
