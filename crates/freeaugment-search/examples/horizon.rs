@@ -4,7 +4,7 @@
 //! computed exactly, and beside it what it adds to the validation loss T steps later at most. Printed for every T: the
 //! cosine between the two, image by image (parts) and for the policy's slopes (depth, types, magnitudes).
 //!
-//!     cargo run --release -p freeaugment-search --example horizon -- DATA [EPOCHS] [SEED]
+//!     cargo run --release -p freeaugment-search --example horizon -- DATA [EPOCHS] [SEED] [NETWORK] [BATCH]
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
@@ -45,9 +45,12 @@ struct Past {
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let data = arguments.first().ok_or("which data?")?;
-    let epochs = arguments.get(1).map_or("200", String::as_str);
-    let seed = arguments.get(2).map_or("0", String::as_str);
-    let text = format!("data = '{data}'\nimages = 0\nsize = 32\nepochs = {epochs}\nseed = {seed}");
+    let given = |at: usize, usual: &'static str| arguments.get(at).map_or(usual, String::as_str);
+    let (epochs, seed, network, batch) =
+        (given(1, "200"), given(2, "0"), given(3, "WRN-16-1"), given(4, "64"));
+    let text = format!(
+        "data = '{data}'\nimages = 0\nsize = 32\nepochs = {epochs}\nseed = {seed}\nnetwork = '{network}'\nbatch = {batch}"
+    );
     let patch = Patch { place: "the command line".to_owned(), values: text.parse()? };
     let past = Past::train(resolve(Task::Search, "quick", &[patch])?)?;
     let steps = past.weights.len() as u64 - 1;
