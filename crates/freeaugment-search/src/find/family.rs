@@ -5,10 +5,10 @@ use freeaugment_base::math::{logit, sigmoid};
 
 use crate::error::Error;
 
-/// How much the logit of every further transformation rises or falls.
+/// How much logits rise or fall where every transformation has a probability of its own.
 const TILT: f32 = 0.8;
-/// A policy that uses more of its layers than this has to have one more before it can become deeper.
-const NEARLY_ALL: f64 = 0.75;
+/// A depth that a policy with one transformation more does not have: so far below the rarest one that it had.
+const NEVER: f32 = 4.0;
 /// What becomes of the width of ranges.
 const NARROW: f64 = 0.6;
 const WIDE: f64 = 1.5;
@@ -64,8 +64,8 @@ impl Variation {
     pub(crate) fn words(self) -> &'static str {
         match self {
             Self::Learned => "as it was learned",
-            Self::Deeper => "with more transformations",
-            Self::Shallower => "with fewer transformations",
+            Self::Deeper => "with one transformation more",
+            Self::Shallower => "with one transformation fewer",
             Self::Narrower => "with narrower ranges",
             Self::Wider => "with wider ranges",
             Self::Between => "with types half-way to uniform",
@@ -96,8 +96,17 @@ impl Variation {
 
     /// The changed policy; none where it would be the same one.
     pub(crate) fn of(self, policy: &Policy) -> Result<Option<Policy>, Error> {
-        let policy = if self == Self::Deeper { &with_room(policy)? } else { policy };
         let mut config = policy.config().clone();
+        if matches!(self, Self::Deeper | Self::Shallower) && config.depth == DepthKind::Learned {
+            let Some(layers) = config.layers.checked_add_signed(if self == Self::Deeper { 1 } else { -1 })
+            else {
+                return Ok(None);
+            };
+            if !(1..=config.transformations.len()).contains(&layers) {
+                return Ok(None);
+            }
+            return self.told_of(policy, shifted(policy, layers)?).map(Some);
+        }
         let old = policy.parameters();
         let (mut depth, mut types) = (old.depth().to_vec(), old.types().to_vec());
         let mut magnitudes = old.magnitudes().map(<[f32]>::to_vec);
@@ -105,10 +114,7 @@ impl Variation {
             Self::Learned => {}
             Self::Deeper | Self::Shallower => {
                 let tilt = if self == Self::Deeper { TILT } else { -TILT };
-                for (at, logit) in depth.iter_mut().enumerate() {
-                    // Where every transformation has a probability of its own, all of them rise.
-                    *logit += if config.depth == DepthKind::Learned { tilt * at as f32 } else { tilt };
-                }
+                depth.iter_mut().for_each(|logit| *logit += tilt);
             }
             Self::Narrower | Self::Wider => {
                 let factor = if self == Self::Narrower { NARROW } else { WIDE };
@@ -133,34 +139,41 @@ impl Variation {
         if self != Self::Learned && parameters == *old && config == *policy.config() {
             return Ok(None);
         }
-        let mut changed = Policy::new(config, parameters)?;
+        self.told_of(policy, Policy::new(config, parameters)?).map(Some)
+    }
+
+    /// The changed policy with where it comes from.
+    fn told_of(self, policy: &Policy, mut changed: Policy) -> Result<Policy, Error> {
         changed.provenance_mut().clone_from(policy.provenance());
         let before = policy.provenance().get("variation").map(|before| format!("{before}, "));
         let words = format!("{}{}", before.unwrap_or_default(), self.words());
         changed.provenance_mut().insert("variation".to_owned(), words);
-        Ok(Some(changed))
+        Ok(changed)
     }
 }
 
-/// The same policy with a layer more, like its last one and as often used, where it uses nearly all that it has.
-fn with_room(policy: &Policy) -> Result<Policy, Error> {
+/// Every image gets one transformation more, or one fewer where it gets any; layers come and go at the end. A depth that
+/// is all but settled would not be moved by a tilt of its logits.
+fn shifted(policy: &Policy, layers: usize) -> Result<Policy, Error> {
     let mut config = policy.config().clone();
-    let shares = policy.describe()?.depth;
-    let depth: f64 = shares.iter().enumerate().map(|(depth, share)| depth as f64 * share).sum();
-    let (before, most) = (config.layers, config.transformations.len());
-    let full = config.depth == DepthKind::Learned && depth > NEARLY_ALL * before as f64 && before < most;
-    if !full {
-        return Ok(policy.clone());
-    }
-    config.layers += 1;
+    let before = std::mem::replace(&mut config.layers, layers);
     let old = policy.parameters();
-    let again = |row: &[f32]| [row, &row[row.len() - 1..]].concat();
-    let wider = |matrix: &[f32]| matrix.chunks_exact(before).flat_map(again).collect::<Vec<f32>>();
-    let magnitudes = old.magnitudes().map(wider);
-    let parameters = Parameters::new(&config, again(old.depth()), wider(old.types()), magnitudes)?;
-    let mut roomy = Policy::new(config, parameters)?;
-    roomy.provenance_mut().clone_from(policy.provenance());
-    Ok(roomy)
+    let depth = if layers > before {
+        let rarest = old.depth().iter().copied().fold(f32::INFINITY, f32::min);
+        [&[rarest - NEVER], old.depth()].concat()
+    } else {
+        let [none, one, rest @ ..] = old.depth() else { unreachable!("a policy has a layer") };
+        let both = none.max(*one) + (-(none - one).abs()).exp().ln_1p();
+        [&[both], rest].concat()
+    };
+    // A new layer is like the last one.
+    let resized = |matrix: &[f32]| -> Vec<f32> {
+        let layer = |row: &[f32], at: usize| row[at.min(before - 1)];
+        matrix.chunks_exact(before).flat_map(|row| (0..layers).map(move |at| layer(row, at))).collect()
+    };
+    let magnitudes = old.magnitudes().map(resized);
+    let parameters = Parameters::new(&config, depth, resized(old.types()), magnitudes)?;
+    Ok(Policy::new(config, parameters)?)
 }
 
 /// How much further a transformation of the geometry may go. Where pictures have no upright, every turn is worth trying;
@@ -216,22 +229,32 @@ mod tests {
         };
         assert_eq!((rotate(&learned), rotate(&broad)), ((-30.0, 30.0), (-180.0, 180.0)));
         assert_eq!(broad.parameters(), learned.parameters());
-        for variation in [Variation::Deeper, Variation::Narrower] {
-            assert_eq!(of(variation).parameters().types(), learned.parameters().types());
-        }
+        assert_eq!(of(Variation::Narrower).parameters().types(), learned.parameters().types());
     }
 
     #[test]
-    fn a_policy_that_uses_nearly_all_layers_becomes_deeper_by_one_more() {
+    fn deeper_and_shallower_move_every_depth_by_one() {
         let mut policy = learned();
-        policy.parameters_mut().depth_mut()[3] = 4.0;
-        assert!(mean_depth(&policy) > 2.8);
+        policy.parameters_mut().depth_mut().copy_from_slice(&[0.0, 1.0, 5.0, 2.0]);
+        let depth = |policy: &Policy| policy.describe().unwrap().depth;
+        let before = depth(&policy);
         let deeper = Variation::Deeper.of(&policy).unwrap().unwrap();
         assert_eq!(deeper.config().layers, 4);
-        assert!(mean_depth(&deeper) > 3.4);
+        assert!(depth(&deeper)[0] < 1e-3);
+        for (before, after) in before.iter().zip(&depth(&deeper)[1..]) {
+            assert!((before - after).abs() < 1e-3, "{before} {after}");
+        }
         // The learned type is as likely in the new layer as in the one before.
         assert_eq!(deeper.parameters().types()[..4], [1.0, 0.0, 0.0, 0.0]);
         assert_eq!(deeper.parameters().types()[4..].iter().sum::<f32>(), 0.0);
+        let shallower = Variation::Shallower.of(&policy).unwrap().unwrap();
+        assert_eq!(shallower.config().layers, 2);
+        let after = depth(&shallower);
+        assert!((after[0] - before[0] - before[1]).abs() < 1e-6);
+        assert!((after[1] - before[2]).abs() < 1e-6 && (after[2] - before[3]).abs() < 1e-6);
+        // One layer cannot become none.
+        let one = PolicyConfig { layers: 1, ..PolicyConfig::default() }.init().unwrap();
+        assert_eq!(Variation::Shallower.of(&one).unwrap(), None);
     }
 
     #[test]
@@ -254,7 +277,7 @@ mod tests {
         let both = Variation::Broad.of(&Variation::Deeper.of(&learned()).unwrap().unwrap()).unwrap().unwrap();
         assert_eq!(
             both.provenance()["variation"],
-            "with more transformations, with turns and shifts beyond what the search allows"
+            "with one transformation more, with turns and shifts beyond what the search allows"
         );
     }
 
