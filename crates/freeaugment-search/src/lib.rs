@@ -55,8 +55,8 @@ pub use describe::{
 pub use error::Error;
 pub use estimate::{CandidateEstimate, ComparisonEstimate, SearchEstimate};
 pub use find::{
-    DEFAULTS, Find, FindObserver, Measured, Plan, Reason, Round, Rung, Selection, Setups, Stage, Standing,
-    Verdict,
+    DEFAULTS, Find, FindObserver, Measured, Mirroring, Plan, Reason, Round, Rung, Selection, Setups, Stage,
+    Standing, Verdict,
 };
 pub use run::{
     CycleSlopes, Effective, Environment, GradientNorms, LayerRanges, Phases, Run, RunState, RunWriter,

@@ -171,3 +171,55 @@ fn a_plan_makes_the_most_of_its_budget() {
     assert!((6.0 * rate(&least) - 16.0 * settings.type_rate).abs() < 1e-9);
     assert_eq!(rate(&plan("1h", 0.01)), settings.type_rate);
 }
+
+/// Images in the binary format of CIFAR-10, light on the left or on the right: that is their class, and mirroring swaps it.
+fn write_sides(path: &std::path::Path, count: u8) {
+    let image = |number: u8| {
+        let right = number % 2;
+        let pixel = move |at: usize| {
+            let light = (at % 32 >= 16) == (right == 1);
+            // No two images are the same.
+            let noise = (at * 7 + usize::from(number) * 13) % 40;
+            (if light { 180 } else { 40 } + noise) as u8
+        };
+        std::iter::once(right).chain((0..3072).map(pixel)).collect::<Vec<u8>>()
+    };
+    std::fs::write(path, (0..count).flat_map(image).collect::<Vec<u8>>()).unwrap();
+}
+
+#[test]
+fn where_mirroring_hurts_nothing_is_mirrored_and_the_verdict_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    write_sides(&folder.path().join("data_batch_1.bin"), 160);
+    write_sides(&folder.path().join("test_batch.bin"), 32);
+    std::fs::write(folder.path().join("batches.meta.txt"), "left\nright\n").unwrap();
+    let text = format!(
+        "data = '{}'\nbatch = 16\nepochs = 8\nlayers = 1\nnetwork = 'WRN-10-1'\nsize = 16\nbudget = '1s'\n\
+         transformations = ['Posterize', 'Sharpness']",
+        folder.path().display()
+    );
+    let patch = Patch { place: "a test".to_owned(), values: text.parse().unwrap() };
+    let settings = resolve(Task::Find, "quick", &[patch]).unwrap();
+    let setups = Setups::read(&settings, &()).unwrap();
+    let plan = Plan::new(&settings, &setups, SLOW).unwrap();
+    let plan = Plan { horizon: 4, cycles: 1, warm_up_epochs: 0, proof_seeds: 1, ..plan };
+    let find = Find::new(settings, setups, plan);
+    let run = find.create(&folder.path().join("run"), &[]).unwrap();
+    let never = AtomicBool::new(false);
+    let (_, verdict) = find.run(&run, &mut Stopping::never(&never), &never).unwrap();
+    let verdict = verdict.unwrap();
+    let mirroring = verdict.mirroring.unwrap();
+    assert!(mirroring.hurts(), "{mirroring:?}");
+    assert!(verdict.to_string().contains("mirroring hurts here"), "{verdict}");
+    // Everything after it is trained without.
+    for stage in ["search", "selection-unmirrored", "proof"] {
+        assert_eq!(Run::open(&run.folder().join(stage)).unwrap().settings().unwrap().flip, 0.0);
+    }
+    // Where someone has said what is wanted, nothing is tried.
+    let settings = Settings { flip: 0.5, ..run.settings().unwrap() };
+    let setups = Setups::read(&settings, &()).unwrap();
+    let asked = Find::new(settings, setups, find.planned().clone());
+    let run = asked.create(&folder.path().join("asked"), &[]).unwrap();
+    let (_, verdict) = asked.run(&run, &mut Stopping::never(&never), &never).unwrap();
+    assert_eq!(verdict.unwrap().mirroring, None);
+}

@@ -159,9 +159,11 @@ fn carry_out(find: &Find, run: &RunWriter, manner: Manner) -> Result<Ending, Fai
         print(&format!("\npolicy: {}", policy.display()))?;
         output::say(&format!("\nnext: {}", command("show", &policy)));
         let (program, policy) = (output::program(), output::quoted(&policy));
+        let unmirrored = verdict.mirroring.is_some_and(|mirroring| mirroring.hurts());
         output::say(&format!(
-            "      {program} train{} --policy {policy}",
-            output::data_flag(&run.settings()?)
+            "      {program} train{} --policy {policy}{}",
+            output::data_flag(&run.settings()?),
+            if unmirrored { " --flip 0" } else { "" }
         ));
     }
     Ok(Ending::Done)

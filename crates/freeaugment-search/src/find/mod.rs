@@ -2,6 +2,7 @@
 //! trainings on validation images select, fresh classifiers on test images prove.
 
 mod family;
+mod mirroring;
 mod plan;
 mod selection;
 mod start;
@@ -12,6 +13,7 @@ use std::sync::atomic::AtomicBool;
 
 use freeaugment::Policy;
 
+pub use mirroring::Mirroring;
 pub use plan::{Measured, Plan, Rung};
 pub use selection::{Round, Selection, Standing};
 pub use verdict::{Reason, Verdict};
@@ -19,6 +21,7 @@ pub use verdict::{Reason, Verdict};
 pub(crate) use plan::parse_budget;
 
 use self::family::Variation;
+use self::mirroring::Tried;
 use self::selection::Competition;
 use self::start::Start;
 use crate::compare::{Candidate, Comparison, ComparisonObserver, open_or_create};
@@ -138,10 +141,30 @@ impl Find {
         stop: &AtomicBool,
     ) -> Result<(Halt, Option<Verdict>), Error> {
         observer.begin(Stage::Opening);
+        match self.try_mirroring(run, observer, stop)? {
+            Tried::Stopped => Ok((Halt::Stopped, None)),
+            Tried::Found(found) if found.hurts() => {
+                run.log("no image is mirrored from here on")?;
+                self.without_mirroring().go_on(Some(found), run, UNMIRRORED, observer, stop)
+            }
+            Tried::Found(found) => self.go_on(Some(found), run, SELECTION, observer, stop),
+            Tried::NotAsked => self.go_on(None, run, SELECTION, observer, stop),
+        }
+    }
+
+    /// All that comes after mirroring is settled.
+    fn go_on(
+        &self,
+        mirroring: Option<Mirroring>,
+        run: &RunWriter,
+        folder: &str,
+        observer: &mut dyn FindObserver,
+        stop: &AtomicBool,
+    ) -> Result<(Halt, Option<Verdict>), Error> {
         let settings = self.plan.settings(&self.settings, &self.setups, Stage::Selection);
         let mut candidates = self.unlearned(&settings)?;
         let competition = Competition {
-            folder: &run.folder().join(SELECTION),
+            folder: &run.folder().join(folder),
             rungs: &self.plan.rungs,
             settings: &settings,
             setup: &self.setups.selection,
@@ -179,7 +202,7 @@ impl Find {
             return Ok((Halt::Stopped, None));
         }
         let report = comparison.report(&proof, &settings, setup)?;
-        let verdict = Verdict::new(selection, report, learned_nothing);
+        let verdict = Verdict::new(selection, report, learned_nothing, mirroring);
         let handed_out = candidates.iter().find(|candidate| candidate.name() == verdict.policy);
         let handed_out = handed_out.expect("the verdict names a candidate");
         write(&run.policy_path(), handed_out.policy_document())?;
@@ -264,6 +287,8 @@ const PLAN: &str = "plan.json";
 const VERDICT: &str = "verdict.json";
 const SEARCH: &str = "search";
 const SELECTION: &str = "selection";
+/// The selection where mirroring hurts.
+const UNMIRRORED: &str = "selection-unmirrored";
 const PROOF: &str = "proof";
 
 impl Run {

@@ -103,6 +103,9 @@ impl Plan {
         let per_epoch = setups.of(Stage::Search).steps_per_epoch;
         let all = schedules(DEFAULTS.len() + Start::ALL.len() + Variation::ALL.len());
         let affordable_steps = SHARES[1] * budget / step;
+        // One classifier more asks whether mirroring hurts.
+        let tried = u64::from(setups.mirror_unasked(settings));
+        let cells = |rungs: &[Rung]| cells(rungs) + tried;
         let epochs = if settings.epochs > 0 {
             settings.epochs
         } else {

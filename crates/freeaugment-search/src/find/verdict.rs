@@ -5,8 +5,8 @@ use std::fmt;
 use freeaugment_base::percent;
 use serde::{Deserialize, Serialize};
 
-use super::DEFAULTS;
 use super::selection::Selection;
+use super::{DEFAULTS, Mirroring};
 use crate::compare::{Report, Row, statistics};
 
 /// Differences this improbable by chance are taken for real.
@@ -22,6 +22,8 @@ pub struct Verdict {
     pub reason: Reason,
     /// What was learned says nothing: none of its slopes is beyond noise.
     pub learned_nothing: bool,
+    /// What mirroring is worth; none where the settings or the data decided about it.
+    pub mirroring: Option<Mirroring>,
     /// How the candidates stood on validation images.
     pub selection: Selection,
     /// What fresh classifiers reached on the test images.
@@ -42,7 +44,12 @@ pub enum Reason {
 
 impl Verdict {
     /// Judges by the proof, which holds the winner and the defaults.
-    pub(super) fn new(selection: Selection, proof: Report, learned_nothing: bool) -> Self {
+    pub(super) fn new(
+        selection: Selection,
+        proof: Report,
+        learned_nothing: bool,
+        mirroring: Option<Mirroring>,
+    ) -> Self {
         let winner = selection.winner.clone();
         let is_default = DEFAULTS.contains(&&*winner);
         let better = proof.summary.rows.iter().filter(|row| DEFAULTS.contains(&&*row.name)).filter(|row| {
@@ -55,7 +62,7 @@ impl Verdict {
             None if is_default => (winner, Reason::Default),
             None => (winner, Reason::Learned),
         };
-        Self { policy, reason, learned_nothing, selection, proof }
+        Self { policy, reason, learned_nothing, mirroring, selection, proof }
     }
 
     fn row(&self, name: &str) -> Option<&Row> {
@@ -134,6 +141,9 @@ impl fmt::Display for Verdict {
             ),
         };
         write!(f, "\n{why}")?;
+        if let Some(mirroring) = self.mirroring.filter(Mirroring::hurts) {
+            write!(f, "\n{mirroring}")?;
+        }
         if self.learned_nothing {
             write!(f, "\nthe search itself learned nothing: none of its slopes was beyond noise")?;
         }
