@@ -1,5 +1,6 @@
 from typing import Any
 
+KORNIA_OPERATIONS: str
 __version__: str
 
 _Row = tuple[str, float | None, str | None, tuple[float, float] | None]

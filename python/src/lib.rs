@@ -36,6 +36,7 @@ fn run(py: Python<'_>, words: Vec<OsString>) -> u8 {
 #[pymodule(gil_used = false)]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("PolicyError", module.py().get_type::<PolicyError>())?;
+    module.add("KORNIA_OPERATIONS", freeaugment_cli::KORNIA_OPERATIONS)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<policy::NativePolicy>()?;
     module.add_class::<motion::NativeMotion>()?;
