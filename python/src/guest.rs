@@ -98,16 +98,17 @@ impl Guest {
         Ok(GuestBatch { object, images, indices, epoch })
     }
 
-    fn gradient(&self, found: &Bound<'_, PyAny>) -> PyResult<(Hypergradient, f64)> {
-        let (q, parts, norm): (Bound<'_, PyAny>, Vec<f32>, f64) = found.extract()?;
-        Ok((Hypergradient { parts, q: singles(&q)? }, norm))
-    }
-
     /// A loss that is no number is refused before anything is learned from it.
     fn checked(&self, (loss, accuracy): (f64, f64)) -> Result<(f64, f64), Error> {
         self.pace.check_loss(loss)?;
         Ok((loss, accuracy))
     }
+}
+
+/// A gradient to images as Python has it, what each image adds, and the norm of the direction.
+fn gradient(found: &Bound<'_, PyAny>) -> PyResult<(Hypergradient, f64)> {
+    let (q, parts, norm): (Bound<'_, PyAny>, Vec<f32>, f64) = found.extract()?;
+    Ok((Hypergradient { parts, q: singles(&q)? }, norm))
 }
 
 /// The values of an array of floats.
@@ -182,7 +183,7 @@ impl Model for Guest {
 
     fn slope(&mut self, batch: &GuestBatch, input: &Py<PyAny>) -> Result<Hypergradient, Error> {
         let (step, rate) = (self.pace.progress().done, self.pace.rate());
-        let found = self.ask("slope", (step, rate, &batch.object, input), |found| self.gradient(found))?;
+        let found = self.ask("slope", (step, rate, &batch.object, input), gradient)?;
         Ok(found.0)
     }
 
@@ -217,7 +218,7 @@ impl Model for Guest {
             self.ask("again", (again, rate, pictures.object, input), |_| Ok(()))?;
         }
         let rate = self.pace.rate_at(step);
-        self.ask("back", (step, rate, &batch.object, input), |found| self.gradient(found))
+        self.ask("back", (step, rate, &batch.object, input), gradient)
     }
 
     fn parts(&mut self, batch: &GuestBatch, input: &Py<PyAny>) -> Result<Vec<f32>, Error> {

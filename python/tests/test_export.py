@@ -7,7 +7,7 @@ import sys
 from collections import Counter
 
 import pytest
-from conftest import need, picture
+from conftest import GEOMETRIC, need, picture
 
 import freeaugment
 
@@ -15,11 +15,7 @@ numpy = need("numpy")
 
 FRAMEWORKS = ["torchvision", "albumentations", "kornia"]
 MAGNITUDES = {
-    "ShearX": (-0.6, 0.45),
-    "ShearY": (-0.3, 0.6),
-    "TranslateX": (-0.21, 0.4),
-    "TranslateY": (-0.4, 0.13),
-    "Rotate": (-30.0, 17.0),
+    **GEOMETRIC,
     "Solarize": (0.6, 0.83),
     "Posterize": (2.0, 5.4, 8.0),
     "Contrast": (0.4, 1.7),
