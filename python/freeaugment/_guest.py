@@ -10,7 +10,7 @@ import io
 import json
 import math
 import sys
-from typing import Any, Callable, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy
 import torch
