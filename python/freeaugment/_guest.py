@@ -59,6 +59,8 @@ class Guest:
         # Where groups have rates of their own, they keep their proportions.
         first = optimizer.param_groups[0]["lr"]
         self.proportions = [group["lr"] / first if first else 1.0 for group in optimizer.param_groups]
+        # Modules that someone has set to evaluation stay there, unless all of the model is.
+        self._modes = [(module, module.training or not model.training) for module in model.modules()]
         self.is_stopped = False
         self.quiet = False
         self._size: tuple[int, ...] = ()
@@ -69,8 +71,7 @@ class Guest:
     # Batches
 
     def next_batch(self) -> Batch:
-        stream = self.train_stream
-        batch = self._batch(stream)
+        batch = self._batch(self.train_stream)
         if self._end:
             self._batches.append(batch)
         return batch
@@ -107,6 +108,10 @@ class Guest:
             images = images if self.normalize is None else self.normalize(images)
             return functional_call(self.model, {**weights, **buffers}, (images,))
 
+    def _train(self, training: bool) -> None:
+        for module, trains in self._modes:
+            module.training = training and trains
+
     def _losses(self, outputs: torch.Tensor, targets: Any) -> torch.Tensor:
         losses = self.loss(outputs, targets)
         if losses.dim() > 1:
@@ -124,9 +129,8 @@ class Guest:
         """Loss and gradient at these weights. The statistics that a module keeps change only where it is ``running``."""
         images = images.detach().requires_grad_(keep)
         named = {name: w.detach().clone().requires_grad_() for name, w in zip(self.names, weights)}
-        own = dict(self.model.named_buffers())
-        buffers = {} if running else {name: buffer.clone() for name, buffer in own.items()}
-        self.model.train()
+        buffers = {} if running else {name: buffer.clone() for name, buffer in self.model.named_buffers()}
+        self._train(True)
         outputs = self._outputs(key, images, named, buffers)
         targets = _to(batch.targets, self.device)
         losses = self._losses(outputs, targets)
@@ -304,7 +308,7 @@ class Guest:
 
     def evaluate(self) -> tuple[float, float]:
         stream = Stream(self.validation_stream.loader, self.settings.seed, VALIDATION)
-        self.model.eval()
+        self._train(False)
         total, right, count = 0.0, 0.0, 0
         with torch.no_grad():
             for _ in range(len(stream.loader)):
@@ -315,7 +319,6 @@ class Guest:
                 total += self._losses(outputs, targets).mean().item() * size
                 right += self.accuracy(outputs, targets) * size
                 count += size
-        self.model.train()
         return total / count, right / count
 
     def moment(self) -> bytes:

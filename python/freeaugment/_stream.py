@@ -31,7 +31,9 @@ class Stream:
         with self._own_randomness():
             if self._batches is None:
                 self._begin()
-            batch = next(self._batches)
+            batch = next(self._batches, None)
+        if batch is None:
+            raise ValueError(f"a loader ended after {self.taken} batches, but its length is {len(self.loader)}")
         self.taken += 1
         return batch
 

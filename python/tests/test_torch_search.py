@@ -216,12 +216,13 @@ def test_the_program_shows_its_run_and_knows_that_it_cannot_go_on_with_it(tmp_pa
 def test_layers_that_stay_as_they_are_and_losses_of_one_number(tmp_path):
     model = small_model()
     model[0].requires_grad_(False)
-    before = model[0].weight.clone()
+    model[1].eval()
+    before = model[0].weight.clone(), model[1].running_mean.clone()
     optimizer = torch.optim.AdamW(model[6].parameters(), 0.01)
     loaders = dict(train=loader(0, 8, shuffle=True), validation=loader(1, 8))
     settings = dict(preset="one-step", epochs=1, loss=torch.nn.CrossEntropyLoss(label_smoothing=0.1), **EARLY, **SMALL)
     run = Search(model, optimizer=optimizer, **loaders, **settings).run(tmp_path / "run", quiet=True)
-    assert torch.equal(model[0].weight, before)
+    assert torch.equal(model[0].weight, before[0]) and torch.equal(model[1].running_mean, before[1])
     assert run.epochs[0]["gradients"]["magnitudes"] > 0
 
 

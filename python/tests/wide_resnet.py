@@ -1,6 +1,5 @@
 """The program's Wide-ResNet in torch, with its names, so that weights can be copied over."""
 
-import torch
 from torch import nn
 from torch.nn import functional
 
