@@ -255,6 +255,9 @@ class Guest:
             gradient, loss, right = self._validation_gradient(step, self._batch(stream))
             total = gradient if total is None else [t + g for t, g in zip(total, gradient)]
             losses, rights = losses + loss / count, rights + right / count
+        if not self.quiet:
+            # It takes longer than the way there, and nothing else is said meanwhile.
+            print(f"back through {self._end - self._start} steps: validation loss {losses:.3f}", file=sys.stderr, flush=True)
         # How the validation loss depends on the weights and on the momentum between two steps.
         self._by_weights = [t / count for t in total]
         self._by_memory = [torch.zeros_like(t) for t in total]

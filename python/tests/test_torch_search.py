@@ -213,6 +213,38 @@ def test_the_program_shows_its_run_and_knows_that_it_cannot_go_on_with_it(tmp_pa
         run.resume()
 
 
+def bars(count, seed, inverted):
+    """Level or upright bars on noise, [n, 3, 12, 12]; bright, or with everything inverted."""
+    generator = numpy.random.default_rng(seed)
+    pictures, labels = generator.integers(30, 90, (count, 3, 12, 12)), numpy.arange(count) % 2
+    for image, label, at in zip(pictures, labels, generator.integers(1, 10, count)):
+        image[(slice(None), slice(at, at + 2)) if label else (slice(None), slice(None), slice(at, at + 2))] += 110
+    pictures = pictures.astype(numpy.uint8)
+    return TensorDataset(torch.from_numpy(255 - pictures if inverted else pictures), torch.from_numpy(labels))
+
+
+def test_what_is_planted_is_found(tmp_path):
+    """Validation images are inverted, training images are not: a policy that inverts is worth learning, and nothing else is."""
+    torch.manual_seed(0)
+    first = [torch.nn.Conv2d(3, 16, 5, 2), torch.nn.BatchNorm2d(16), torch.nn.ReLU(), torch.nn.Conv2d(16, 16, 3), torch.nn.ReLU()]
+    model = torch.nn.Sequential(*first, torch.nn.AdaptiveMaxPool2d(1), torch.nn.Flatten(), torch.nn.Linear(16, 2))
+    search = Search(
+        model,
+        train=DataLoader(bars(256, 0, False), 32, shuffle=True),
+        validation=DataLoader(bars(128, 1, True), 64, shuffle=True),
+        optimizer=torch.optim.SGD(model.parameters(), 0.05, momentum=0.9, nesterov=True, weight_decay=5e-4),
+        normalize=lambda x: (x - 0.5) / 0.25,
+        layers=1,
+        transformations=["Invert", "ShearX", "Brightness", "AutoContrast", "Posterize"],
+        **dict(epochs=14, horizon=20, draws=2, evaluate_every=0, type_start=2, depth_start=2, magnitude_start=2),
+    )
+    run = search.run(tmp_path / "run", quiet=True)
+    shares = {entry["name"]: entry["share"] for entry in run.result["transformations"]}
+    assert max(shares, key=shares.get) == "Invert" and shares["Invert"] > 0.3, shares
+    # Slopes in standard errors, and negative where more is better: four are no chance.
+    assert run.epochs[-1]["cycle"]["types"][0] < -4
+
+
 def test_layers_that_stay_as_they_are_and_losses_of_one_number(tmp_path):
     model = small_model()
     model[0].requires_grad_(False)
