@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use freeaugment_search::{
-    Error, Halt, Learned, Overview, Planted, Proof, RunWriter, Search, SearchEstimate, Session as _, Setup,
-    Task, prove,
+    Halt, Learned, Overview, Planted, Proof, RunWriter, Search, SearchEstimate, Session as _, Setup, Task,
+    prove,
 };
 use serde::Serialize;
 
@@ -51,12 +51,6 @@ pub(crate) fn run(arguments: &SearchArguments) -> Result<Ending, Failure> {
 /// Goes on with a search.
 pub(crate) fn resume(run: &RunWriter, manner: Manner) -> Result<Ending, Failure> {
     let settings = run.settings()?;
-    if let Some(network) = settings.own_network() {
-        let reason = format!(
-            "was begun around a model of one's own, {network}: it goes on where that model is, in Python with freeaugment.torch.Search"
-        );
-        return Err(Error::NotARun { path: run.folder().to_owned(), reason }.into());
-    }
     check_device(&settings)?;
     let setup = Setup::for_search(&settings, &Reading::new(manner.quiet))?;
     run.require_data(&setup.identity)?;
