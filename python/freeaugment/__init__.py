@@ -7,7 +7,8 @@
 
 A policy is called with an image and returns one of the same kind: a numpy array, a PIL image or a torch tensor.
 Adapters to frameworks are modules of their own, which import the framework when they are used: ``freeaugment.torchvision``,
-``freeaugment.albumentations``, ``freeaugment.timm``.
+``freeaugment.albumentations``, ``freeaugment.timm``, ``freeaugment.kornia``, ``freeaugment.keras``; ``freeaugment.torch`` is the search
+around your own model.
 """
 
 import importlib as _importlib
@@ -26,12 +27,15 @@ __all__ = [
     "albumentations",
     "compare",
     "find",
+    "keras",
+    "kornia",
     "search",
     "timm",
+    "torch",
     "torchvision",
 ]
 
-_ADAPTERS = ("albumentations", "timm", "torchvision")
+_ADAPTERS = ("albumentations", "keras", "kornia", "timm", "torch", "torchvision")
 
 
 def __getattr__(name: str):

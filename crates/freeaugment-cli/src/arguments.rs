@@ -118,6 +118,10 @@ Kinds of files:
   dra               DRA's policy.py
   pba               PBA's schedules (*.txt)";
 
+const EXPORT_HELP: &str = "\
+Writes a learned policy as one file of Python that needs the framework and nothing of this program: it draws from the same \
+distribution and applies what it drew with the framework's operations. Its class `FreeAugment` is a transform there.";
+
 /// Learns which augmentations your images and your network want: how many, which, in what order and how strongly.
 #[derive(Debug, Parser)]
 #[command(name = "freeaugment", bin_name = "freeaugment", version, after_long_help = EXAMPLES, max_term_width = 110)]
@@ -144,6 +148,9 @@ pub(crate) enum Command {
     /// Read a policy that another search published
     #[command(long_about = IMPORT_HELP)]
     Import(ImportArguments),
+    /// Write a policy as a Python file for a framework
+    #[command(long_about = EXPORT_HELP)]
+    Export(ExportArguments),
     /// Go on with what was interrupted: a find, a search, a training or a comparison
     Resume(ResumeArguments),
     /// Show what a policy does, or what a comparison found
@@ -239,6 +246,26 @@ pub(crate) struct ImportArguments {
     /// The file to write; the policy file, where there is one, is written beside it [default: its name, in this folder]
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArguments {
+    /// The policy file, or the run of a search
+    pub(crate) policy: PathBuf,
+    /// The framework
+    #[arg(long, value_name = "FRAMEWORK")]
+    pub(crate) to: Framework,
+    /// The file to write [default: freeaugment_FRAMEWORK.py, in this folder]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// Frameworks that policies are written for.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum Framework {
+    Torchvision,
+    Albumentations,
+    Kornia,
 }
 
 #[derive(Debug, Args)]

@@ -17,7 +17,10 @@ use std::ffi::OsString;
 use clap::Parser as _;
 
 use crate::arguments::{Arguments, Command};
-use crate::command::{compare, data, find, import, resume, search, show};
+use crate::command::{compare, data, export, find, import, resume, search, show};
+
+/// The Python that applies what was drawn to a batch of Kornia's: part of what `export` writes.
+pub const KORNIA_OPERATIONS: &str = export::KORNIA_OPERATIONS;
 
 /// Does what was typed, the name of the program first, and returns the number to end with.
 ///
@@ -35,6 +38,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Train(arguments) => compare::train(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
         Command::Resume(arguments) => resume::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
         Command::Data(arguments) => data::run(&arguments),

@@ -118,6 +118,9 @@ pub enum Error {
         /// What does not fit.
         reason: String,
     },
+    /// A model that lives elsewhere failed, in its own words.
+    #[error(transparent)]
+    Model(Box<dyn std::error::Error + Send + Sync>),
     /// The loss is no longer a number.
     #[error(
         "the loss became {loss} in epoch {epoch}, step {step}: the training diverged; try a smaller `learning_rate`"

@@ -3,6 +3,7 @@
 pub(crate) mod compare;
 mod configuration;
 pub(crate) mod data;
+pub(crate) mod export;
 pub(crate) mod find;
 pub(crate) mod import;
 pub(crate) mod resume;

@@ -240,6 +240,19 @@ mod tests {
     }
 
     #[test]
+    fn settings_take_over_the_kind_of_a_policy() {
+        let settings = resolve(Task::Search, "quick", &[]).unwrap();
+        for text in [
+            "layers = 2\ntransformations = ['Rotate:-12.5..7', 'Invert', 'Color']\nassignment = 'exact'",
+            "depth = 'fixed'\nfixed_depth = 1\nmagnitudes = 'gaussian'\nplace = 'first'",
+            "depth = 'application'\ntypes = 'softmax'\nevaluation_temperature = 0.25\nsinkhorn_pad = -3.5",
+        ] {
+            let config = resolve(Task::Search, "quick", &[patch(text)]).unwrap().policy_config().unwrap();
+            assert_eq!(settings.clone().with_policy(&config).policy_config().unwrap(), config, "{text}");
+        }
+    }
+
+    #[test]
     fn every_preset_is_written_and_read_again() {
         for name in super::super::preset::NAMES {
             let settings = resolve(Task::Search, name, &[]).unwrap();

@@ -253,6 +253,53 @@ impl Settings {
         })
     }
 
+    /// The same settings for policies of this kind. How gradients pass the choices and what stays as it is are matters of the
+    /// search and not of the policy.
+    #[must_use]
+    pub fn with_policy(self, config: &PolicyConfig) -> Self {
+        let spelt = |ranged: &RangedTransformation| {
+            let (name, (low, high)) = (ranged.transformation.name(), ranged.range);
+            if ranged.transformation.magnitude().is_some() {
+                format!("{name}:{low}..{high}")
+            } else {
+                name.to_owned()
+            }
+        };
+        let (depth, fixed_depth) = match config.depth {
+            DepthKind::Learned => (DepthChoice::Learned, self.fixed_depth),
+            DepthKind::Fixed { depth } => (DepthChoice::Fixed, depth),
+            DepthKind::Application => (DepthChoice::Application, self.fixed_depth),
+        };
+        let (types, sinkhorn_iterations, sinkhorn_pad) = match config.types {
+            TypesKind::Sinkhorn { iterations, pad } => (TypesChoice::Sinkhorn, iterations, f64::from(pad)),
+            _ => (TypesChoice::Softmax, self.sinkhorn_iterations, self.sinkhorn_pad),
+        };
+        Self {
+            transformations: config.transformations.iter().map(spelt).collect(),
+            layers: config.layers,
+            depth,
+            fixed_depth,
+            types,
+            sinkhorn_iterations,
+            sinkhorn_pad,
+            assignment: config.assignment,
+            magnitudes: match config.magnitudes {
+                MagnitudeKind::Gaussian => MagnitudeChoice::Gaussian,
+                _ => MagnitudeChoice::Uniform,
+            },
+            sharing: config.sharing,
+            place: config.place,
+            evaluation_temperature: f64::from(config.evaluation_temperature),
+            ..self
+        }
+    }
+
+    /// The name of a network that is not one of this library's, written `own:NAME`: a search around it goes on only where
+    /// that network is.
+    pub fn own_network(&self) -> Option<&str> {
+        self.network.strip_prefix("own:")
+    }
+
     fn frozen_groups(&self) -> Result<Groups, Error> {
         let mut groups = Groups::NONE;
         for name in &self.frozen {
@@ -278,6 +325,12 @@ impl Settings {
             magnitudes: begun(self.magnitude_start),
         };
         begun.without(frozen)
+    }
+
+    /// The first epoch in which anything learns; the number of epochs where nothing does.
+    pub(crate) fn first_learning(&self, frozen: Groups) -> u64 {
+        let first = (0..self.epochs).find(|&epoch| self.learning(epoch, frozen) != Groups::NONE);
+        first.unwrap_or(self.epochs)
     }
 
     /// Whether there is an evaluation after an epoch (from 1): every so often, and always after the last.
@@ -329,9 +382,10 @@ impl Settings {
             }
         }
         parse_budget(&self.budget)?;
-        self.network
-            .parse::<freeaugment_nn::Architecture>()
-            .map_err(|error| refuse("network", error.to_string()))?;
+        if self.own_network().is_none() {
+            let known = self.network.parse::<freeaugment_nn::Architecture>();
+            known.map_err(|error| refuse("network", error.to_string()))?;
+        }
         self.policy_config()?.init().map_err(|error| refuse("policy", error.to_string()))?;
         Ok(())
     }

@@ -52,15 +52,9 @@ impl Start {
             Self::Mild => weaken,
             Self::Broad => broaden,
         };
-        let mut ranged = settings.policy_config()?.transformations;
-        ranged.iter_mut().for_each(change);
-        let written = |RangedTransformation { transformation, range: (low, high) }: &RangedTransformation| {
-            match transformation.magnitude() {
-                Some(_) => format!("{}:{low}..{high}", transformation.name()),
-                None => transformation.name().to_owned(),
-            }
-        };
-        Ok(Settings { transformations: ranged.iter().map(written).collect(), ..settings })
+        let mut config = settings.policy_config()?;
+        config.transformations.iter_mut().for_each(change);
+        Ok(settings.with_policy(&config))
     }
 }
 

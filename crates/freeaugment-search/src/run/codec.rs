@@ -51,6 +51,11 @@ impl StateWriter {
         self.tensors.push((name.to_owned(), Dtype::F64, bytes));
     }
 
+    /// Bytes that only their writer understands.
+    pub fn bytes(&mut self, name: &str, values: &[u8]) {
+        self.tensors.push((name.to_owned(), Dtype::U8, values.to_vec()));
+    }
+
     /// The state of a classifier and its optimiser.
     pub fn classifier(
         &mut self,
@@ -76,7 +81,7 @@ impl StateWriter {
         self.entry("format", "freeaugment-checkpoint".to_owned());
         self.entry("version", VERSION.to_owned());
         let views = self.tensors.iter().map(|(name, kind, bytes)| {
-            let len = bytes.len() / if *kind == Dtype::F64 { 8 } else { 4 };
+            let len = bytes.len() / (kind.bitsize() / 8);
             TensorView::new(*kind, vec![len], bytes).map(|view| (name, view))
         });
         let wrong = |error: safetensors::SafeTensorError| broken(path, &error.to_string());
@@ -177,6 +182,11 @@ impl<'a> StateReader<'a> {
             *value = f32::from_le_bytes(*word);
         }
         Ok(())
+    }
+
+    /// Bytes as they were written.
+    pub fn bytes(&self, name: &str) -> Result<&'a [u8], Error> {
+        self.data(name, Dtype::U8)
     }
 
     /// Double-precision numbers.

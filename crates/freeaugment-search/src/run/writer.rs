@@ -11,7 +11,7 @@ use super::journal::Journal;
 use super::{About, Run};
 use crate::config::{Settings, Task};
 use crate::error::Error;
-use crate::session::{DataIdentity, Halt, Observer, Search, Session as _, drive};
+use crate::session::{DataIdentity, Halt, Model, Observer, Search, Session as _, drive};
 
 /// A run that this process works in: no other can, as long as this lives.
 #[derive(Debug)]
@@ -101,17 +101,17 @@ impl RunWriter {
     }
 
     /// Puts a search at its beginning where the run was left.
-    pub fn restore(&self, search: &mut Search) -> Result<(), Error> {
+    pub fn restore<M: Model>(&self, search: &mut Search<M>) -> Result<(), Error> {
         Journal::new(self.folder()).restore(search)?;
         let progress = search.progress();
         self.log(&format!("resumed at step {} of {}", progress.done, progress.total))
     }
 
     /// Takes all steps that are left of a search.
-    pub fn search(
+    pub fn search<M: Model>(
         &self,
-        search: &mut Search,
-        observer: &mut dyn Observer<Search>,
+        search: &mut Search<M>,
+        observer: &mut dyn Observer<Search<M>>,
         stop: &AtomicBool,
     ) -> Result<Halt, Error> {
         let halt = drive(search, self.folder(), observer, stop).inspect_err(|error| {
@@ -120,7 +120,7 @@ impl RunWriter {
         })?;
         match halt {
             Halt::Finished => {
-                search.classifier().save(&self.files().classifier())?;
+                search.model().leave(&self.files().classifier())?;
                 self.log("finished")?;
             }
             Halt::Stopped => {

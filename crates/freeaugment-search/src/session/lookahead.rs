@@ -3,36 +3,29 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::Arc;
 
-use freeaugment::{Estimator, Groups, Sample};
-use freeaugment_data::{Loader, PictureBatch};
-use freeaugment_nn::Batch;
-use freeaugment_nn::optimizer::SgdAdjoint;
+use freeaugment::{Estimator, Groups, Policy, Sample};
 
-use super::evaluation::accuracy;
+use super::model::{Model, Shown};
 use super::search::{Clock, Search, Tally};
 use super::slopes::{Slopes, Tied};
-use super::trail::Trail;
-use super::trainer::Moment;
-use super::{Setup, Step};
+use super::{Session as _, Step};
 use crate::config::Settings;
 use crate::error::Error;
 use crate::run::CycleSlopes;
 
 /// A cycle that has begun.
 #[derive(Debug)]
-pub(super) struct Cycle {
+pub(super) struct Cycle<M: Model> {
     steps: Range<u64>,
     /// What a state holds until the cycle is over: going on means going through it again, which ends in the same bits.
-    beginning: (Moment, Tally),
-    trail: Trail,
+    beginning: (M::Moment, Tally),
     back: Option<Back>,
 }
 
-impl Cycle {
+impl<M: Model> Cycle<M> {
     /// What a state holds.
-    pub(super) fn beginning(&self) -> (&Moment, &Tally) {
+    pub(super) fn beginning(&self) -> (&M::Moment, &Tally) {
         (&self.beginning.0, &self.beginning.1)
     }
 }
@@ -40,8 +33,6 @@ impl Cycle {
 /// The way back through a cycle.
 #[derive(Debug)]
 struct Back {
-    adjoint: SgdAdjoint,
-    loader: Loader<PictureBatch, Error>,
     /// The step that is next.
     next: u64,
     slopes: [Slopes; 3],
@@ -81,21 +72,16 @@ impl Credit {
     }
 }
 
-impl Search {
+impl<M: Model> Search<M> {
     /// Where a search with a horizon is told what a step means.
     pub(super) fn step_in_cycle(&mut self, steps: Range<u64>) -> Result<Step, Error> {
         let mut cycle = match self.cycle.take() {
             Some(cycle) => cycle,
-            None => Cycle {
-                trail: Trail::new(
-                    &steps,
-                    self.trainer.classifier.layout().parameters(),
-                    self.settings.horizon_mib << 20,
-                ),
-                steps,
-                beginning: (self.trainer.moment(), self.tally.clone()),
-                back: None,
-            },
+            None => {
+                let beginning = (self.model.moment()?, self.tally.clone());
+                self.model.begin_cycle(&steps);
+                Cycle { steps, beginning, back: None }
+            }
         };
         let seen = match cycle.back.take() {
             None => self.step_forward(&mut cycle)?,
@@ -111,114 +97,65 @@ impl Search {
         Ok(seen)
     }
 
-    fn step_forward(&mut self, cycle: &mut Cycle) -> Result<Step, Error> {
-        let number = self.trainer.progress().done;
+    fn step_forward(&mut self, cycle: &mut Cycle<M>) -> Result<Step, Error> {
+        let number = self.progress().done;
         let mut clock = Clock::start();
-        let pictures = self.loaders().0.next_batch()?;
+        let batch = self.model.next_batch()?;
         clock.mark(&mut self.tally.phases.data);
-        let (_, images) = self.augment(&pictures)?;
+        let (_, input) = self.augment(&batch)?;
         clock.mark(&mut self.tally.phases.policy);
-        cycle.trail.keep(number, self.trainer.classifier.weights(), self.trainer.sgd());
-        let (evaluation, _) = self.trainer.train(self.batch(&images, &pictures.labels), false)?;
-        self.trainer.descend(&evaluation.gradient)?;
+        let trained = self.model.train(&batch, &input, false)?;
         clock.mark(&mut self.tally.phases.training);
-        let seen = self.trainer.seen(evaluation.loss, accuracy(&evaluation.logits, &pictures.labels));
-        let norm = evaluation.gradient.dot(&evaluation.gradient).sqrt();
+        let seen = self.model.pace().seen(trained.loss, trained.accuracy);
         if number + 1 < cycle.steps.end {
-            self.trainer.advance(&seen, norm);
+            self.model.pace_mut().advance(&seen, trained.gradient_norm);
             return Ok(seen);
         }
-        let (adjoint, loss, right) = self.judge()?;
+        let (loss, right) = self.model.judge(&cycle.steps, self.cycles_done)?;
+        self.tally.steps += 1;
+        self.tally.loss += loss;
+        self.tally.accuracy += right;
         clock.mark(&mut self.tally.phases.validation);
         let seen = Step { validation: Some((loss, right)), ..seen };
         cycle.back = Some(Back {
-            adjoint,
-            loader: reversed(&self.settings, &self.setup, &cycle.steps),
             next: number,
             slopes: Default::default(),
             credit: Credit::default(),
-            last: (seen, norm),
+            last: (seen, trained.gradient_norm),
         });
         Ok(seen)
     }
 
-    /// The gradient of the validation loss at the end of a cycle, its loss and its accuracy, over many batches.
-    fn judge(&mut self) -> Result<(SgdAdjoint, f64, f64), Error> {
-        let order = Arc::clone(&self.setup.validation);
-        let all = order.batches() as u64;
-        let wanted = if self.settings.cycle_batches == 0 { all } else { self.settings.cycle_batches as u64 };
-        let (dataset, pipeline) = (Arc::clone(&self.setup.dataset), Arc::clone(&self.setup.pipeline));
-        // Another part of the validation images in every cycle, where a cycle does not see them all.
-        let first = self.cycles_done * wanted;
-        let mut loader =
-            Loader::<_, Error>::new((first, first + wanted), self.settings.workers, move |number| {
-                Ok(order.prepare(&dataset, &pipeline, number)?)
-            });
-        let mut total = None;
-        let (mut loss, mut right) = (0.0, 0.0);
-        for _ in 0..wanted {
-            let pictures = loader.next_batch()?;
-            let mut images = pictures.images.into_vec();
-            self.setup.pipeline.normalise(&mut images);
-            let found = self.trainer.classifier.gradient(self.batch(&images, &pictures.labels))?;
-            self.trainer.check_loss(found.loss)?;
-            loss += found.loss / wanted as f64;
-            right += accuracy(&found.logits, &pictures.labels) / wanted as f64;
-            match &mut total {
-                None => total = Some(found.gradient),
-                Some(total) => total.add_scaled(1.0, &found.gradient)?,
-            }
-        }
-        let mut gradient = total.expect("a search has a validation batch");
-        gradient.scale(1.0 / wanted as f32)?;
-        self.tally.steps += 1;
-        self.tally.loss += loss;
-        self.tally.accuracy += right;
-        Ok((SgdAdjoint::new(self.trainer.sgd(), gradient), loss, right))
-    }
-
-    fn step_back(&mut self, cycle: &mut Cycle, mut back: Back) -> Result<Step, Error> {
+    fn step_back(&mut self, cycle: &mut Cycle<M>, mut back: Back) -> Result<Step, Error> {
         let number = back.next;
         let mut clock = Clock::start();
-        let pictures = back.loader.next_batch()?;
+        let batch = self.model.batch_again(number)?;
         clock.mark(&mut self.tally.phases.data);
-        let (sample, images) = self.augment(&pictures)?;
+        let (sample, input) = self.augment(&batch)?;
         clock.mark(&mut self.tally.phases.policy);
-        let weights = cycle.trail.back(number, self.trainer.sgd(), |again, weights, sgd| {
-            let pictures = self.setup.training.prepare(&self.setup.dataset, &self.setup.pipeline, again)?;
-            let (_, images) = self.augment(&pictures)?;
-            let batch = self.batch(&images, &pictures.labels);
-            let (evaluation, _) = self.trainer.classifier.gradient_at(weights, batch)?;
-            Ok(sgd.step(weights, &evaluation.gradient, self.trainer.rate_at(again) as f32)?)
-        })?;
-        let batch = self.batch(&images, &pictures.labels);
-        let (_, record) = self.trainer.classifier.gradient_at(&weights, batch)?;
-        let direction = back.adjoint.direction(self.trainer.rate_at(number) as f32)?;
-        let (found, product) = record.hypergradient_and_product(&direction)?;
-        drop(record);
-        back.adjoint.step_back(&direction, &product)?;
+        let (policy, settings) = (&self.policy, &self.settings);
+        let again =
+            |model: &M, batch: &M::Batch| Ok(augment(policy, settings, model, batch, settings.seed)?.1);
+        let (found, norm) = self.model.back(number, &batch, &input, &again)?;
         clock.mark(&mut self.tally.phases.hypergradient);
 
         let learning = self.cycle_learning(cycle);
         let mut draws = vec![(sample, found.parts)];
         if self.settings.estimator == Estimator::Gain && (learning.depth || learning.types) {
             for draw in 1..=self.settings.draws {
-                let (sample, images) = self.augment_again(&pictures, draw)?;
-                let batch = self.batch(&images, &pictures.labels);
-                let parts = self.trainer.classifier.parts_at(&weights, batch, &direction)?;
-                draws.push((sample, parts));
+                let (sample, input) = self.augment_again(&batch, draw)?;
+                draws.push((sample, self.model.parts(&batch, &input)?));
             }
         }
         clock.mark(&mut self.tally.phases.hypergradient);
-        let norm = direction.dot(&direction).sqrt();
-        let losses = back.credit.take(&pictures.indices, &draws, norm);
-        let cotangent = self.setup.pipeline.after_pullback(&found.q, &pictures.views);
-        let mut total = self.pull(&pictures, &draws[0].0, &cotangent, &losses[0], learning)?;
+        let Shown { indices, .. } = self.model.shown(&batch);
+        let losses = back.credit.take(indices, &draws, norm);
+        let mut total = self.pull(&batch, &draws[0].0, &found.q, &losses[0], learning)?;
         // Other draws are not trained on: they say something about choices, nothing about magnitudes.
-        let nothing = vec![0.0; cotangent.len()];
+        let nothing = vec![0.0; found.q.len()];
         let choices = Groups { magnitudes: false, ..learning };
         for ((sample, _), losses) in draws.iter().zip(&losses).skip(1) {
-            let [depth, types, _] = self.pull(&pictures, sample, &nothing, losses, choices)?;
+            let [depth, types, _] = self.pull(&batch, sample, &nothing, losses, choices)?;
             for (total, values) in total.iter_mut().zip([depth, types]) {
                 total.iter_mut().zip(values).for_each(|(total, value)| *total += value);
             }
@@ -234,7 +171,7 @@ impl Search {
             cycle.back = Some(back);
         } else {
             self.learn_from(&back.slopes);
-            self.trainer.advance(&seen, back.last.1);
+            self.model.pace_mut().advance(&seen, back.last.1);
         }
         clock.mark(&mut self.tally.phases.pullback);
         Ok(seen)
@@ -243,13 +180,13 @@ impl Search {
     /// What a sample of a batch says about depth, types and magnitudes.
     fn pull(
         &self,
-        pictures: &PictureBatch,
+        batch: &M::Batch,
         sample: &Sample,
         cotangent: &[f32],
         losses: &[f32],
         learning: Groups,
     ) -> Result<[Vec<f64>; 3], Error> {
-        let images = &pictures.images;
+        let Shown { images, .. } = self.model.shown(batch);
         let gradient = self.policy.pullback_with_losses(images, sample, cotangent, losses, learning)?;
         Ok(self.tied().groups(&gradient.parameters, learning))
     }
@@ -288,43 +225,34 @@ impl Search {
     }
 
     /// The groups that learn from a cycle: those that do in its first epoch.
-    fn cycle_learning(&self, cycle: &Cycle) -> Groups {
-        self.learning(cycle.steps.start / self.trainer.progress().per_epoch)
+    fn cycle_learning(&self, cycle: &Cycle<M>) -> Groups {
+        self.learning(cycle.steps.start / self.progress().per_epoch)
     }
 
     /// The sample of a training batch, and what the network sees of it.
-    pub(super) fn augment(&self, pictures: &PictureBatch) -> Result<(Sample, Vec<f32>), Error> {
-        self.augment_by(pictures, self.settings.seed)
+    pub(super) fn augment(&self, batch: &M::Batch) -> Result<(Sample, M::Input), Error> {
+        augment(&self.policy, &self.settings, &self.model, batch, self.settings.seed)
     }
 
     /// Another sample of the same batch, which nothing is trained on.
-    fn augment_again(&self, pictures: &PictureBatch, draw: u64) -> Result<(Sample, Vec<f32>), Error> {
-        self.augment_by(pictures, self.settings.seed ^ (draw << 40))
-    }
-
-    fn augment_by(&self, pictures: &PictureBatch, seed: u64) -> Result<(Sample, Vec<f32>), Error> {
-        let noise = self.policy.draw(seed, pictures.epoch, &pictures.indices);
-        let temperature = self.settings.temperature(u64::from(pictures.epoch)) as f32;
-        let sample = self.policy.sample(noise, temperature)?;
-        let augmented = self.policy.apply(&pictures.images, &sample)?;
-        Ok((sample, self.setup.pipeline.after(augmented.as_slice(), &pictures.views)))
-    }
-
-    /// Images as the classifier takes them.
-    pub(super) fn batch<'a>(&self, images: &'a [f32], labels: &'a [u32]) -> Batch<'a> {
-        let side = self.setup.pipeline.size;
-        Batch { images, labels, height: side, width: side }
+    fn augment_again(&self, batch: &M::Batch, draw: u64) -> Result<(Sample, M::Input), Error> {
+        augment(&self.policy, &self.settings, &self.model, batch, self.settings.seed ^ (draw << 40))
     }
 }
 
-/// The batches of a cycle, from last to first.
-fn reversed(settings: &Settings, setup: &Setup, steps: &Range<u64>) -> Loader<PictureBatch, Error> {
-    let (dataset, pipeline) = (Arc::clone(&setup.dataset), Arc::clone(&setup.pipeline));
-    let order = Arc::clone(&setup.training);
-    let last = steps.end - 1;
-    Loader::new((0, steps.end - steps.start), settings.workers, move |back| {
-        Ok(order.prepare(&dataset, &pipeline, last - back)?)
-    })
+/// A sample of a batch, and what the network sees of it.
+fn augment<M: Model>(
+    policy: &Policy,
+    settings: &Settings,
+    model: &M,
+    batch: &M::Batch,
+    seed: u64,
+) -> Result<(Sample, M::Input), Error> {
+    let Shown { images, indices, epoch } = model.shown(batch);
+    let temperature = settings.temperature(u64::from(epoch)) as f32;
+    let sample = policy.sample(policy.draw(seed, epoch, indices), temperature)?;
+    let augmented = policy.apply(images, &sample)?;
+    Ok((sample, model.input(batch, augmented)?))
 }
 
 #[cfg(test)]

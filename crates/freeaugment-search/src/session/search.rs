@@ -2,22 +2,21 @@
 
 use std::ops::Range;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Instant;
 
 use freeaugment::{Groups, Policy, Sample};
-use freeaugment_data::{Loader, Order, PictureBatch};
 use freeaugment_nn::optimizer::Adam;
-use freeaugment_nn::{Batch, Classifier, Hypergradient, Weights};
+use freeaugment_nn::{Classifier, Hypergradient};
 use serde::{Deserialize, Serialize};
 
 use super::cycles::Cycles;
-use super::evaluation::{accuracy, evaluate};
 use super::lookahead::Cycle;
+use super::model::{Model, Shown};
+use super::native::Native;
 use super::slopes::Evidence;
-use super::trainer::{Trainer, classifier};
+use super::trainer::classifier;
 use super::{DataIdentity, Progress, Session, Setup, Step};
-use crate::config::{HypergradientChoice, Settings, Task};
+use crate::config::{Settings, Task};
 use crate::error::Error;
 use crate::run::{
     CycleSlopes, Effective, GradientNorms, LayerRanges, Phases, RunFolder, SearchEpoch, Share, StateReader,
@@ -36,27 +35,20 @@ const LEARNING_WORK: f64 = 3.0;
 /// A step of a cycle is a training step, and on the way back one more and a double one for gradient and product.
 const CYCLE_WORK: f64 = 4.5;
 
-/// Batches prepared ahead.
-type Batches = Loader<PictureBatch, Error>;
-
-/// A policy and the classifier that it is learned with.
+/// A policy and what it is learned with: a classifier of this library, or a [`Model`] that lives elsewhere.
 #[derive(Debug)]
-pub struct Search {
+pub struct Search<M: Model = Native> {
     pub(super) settings: Settings,
-    pub(super) setup: Setup,
-    pub(super) trainer: Trainer,
+    pub(super) model: M,
     pub(super) policy: Policy,
     adam: Adam,
-    /// The validation gradient, averaged over steps, where it is.
-    direction: Option<Weights>,
     /// The cycles of a search with a horizon, how many of them are over, and the one that has begun.
     pub(super) cycles: Option<Cycles>,
     pub(super) cycles_done: u64,
-    pub(super) cycle: Option<Cycle>,
+    pub(super) cycle: Option<Cycle<M>>,
     /// What all cycles said about depth, types and magnitudes.
     pub(super) evidence: [Evidence; 3],
     pub(super) tally: Tally,
-    loaders: Option<(Batches, Batches)>,
 }
 
 /// Sums over the steps of an epoch in which the policy learned, and seconds of all of them.
@@ -83,7 +75,26 @@ impl Search {
     /// A search at its beginning, with a classifier of one's own. It must take the data's images and know its classes.
     pub fn with_classifier(settings: Settings, setup: Setup, classifier: Classifier) -> Result<Self, Error> {
         settings.check()?;
+        let model = Native::new(&settings, setup, classifier)?;
         let policy = settings.policy_config()?.init()?;
+        Self::with_model(settings, model, policy)
+    }
+
+    /// Its data.
+    pub fn setup(&self) -> &Setup {
+        &self.model.setup
+    }
+
+    /// The classifier as it is now.
+    pub fn classifier(&self) -> &Classifier {
+        &self.model.trainer.classifier
+    }
+}
+
+impl<M: Model> Search<M> {
+    /// A search at its beginning, with a model that may live elsewhere, and a policy to begin with.
+    pub fn with_model(settings: Settings, mut model: M, policy: Policy) -> Result<Self, Error> {
+        settings.check()?;
         let parameters = policy.parameters();
         let adam = Adam::new(&[
             (settings.depth_rate, parameters.depth().len()),
@@ -92,23 +103,20 @@ impl Search {
         ])?
         .with_epsilon(DEPTH, settings.depth_epsilon)?
         .with_epsilon(TYPES, settings.type_epsilon)?;
-        let trainer = Trainer::new(&settings, &setup, classifier, settings.learning_rate_floor, 0)?;
-        let first = first_learning(&settings, policy.config().frozen) * setup.steps_per_epoch;
-        let cycles = Cycles::new(first, trainer.progress().total, settings.horizon);
-        let trainer = trainer.with_cycles(cycles, settings.cycle_rate);
+        let Progress { total, per_epoch, .. } = model.pace().progress();
+        let first = settings.first_learning(policy.config().frozen) * per_epoch;
+        let cycles = Cycles::new(first, total, settings.horizon);
+        model.pace_mut().set_cycles(cycles, settings.cycle_rate);
         Ok(Self {
             settings,
-            setup,
-            trainer,
+            model,
             policy,
             adam,
-            direction: None,
             cycles,
             cycles_done: 0,
             cycle: None,
             evidence: Default::default(),
             tally: Tally::default(),
-            loaders: None,
         })
     }
 
@@ -117,19 +125,14 @@ impl Search {
         &self.settings
     }
 
-    /// Its data.
-    pub fn setup(&self) -> &Setup {
-        &self.setup
+    /// What it learns with.
+    pub fn model(&self) -> &M {
+        &self.model
     }
 
     /// The policy as it is now.
     pub fn policy(&self) -> &Policy {
         &self.policy
-    }
-
-    /// The classifier as it is now.
-    pub fn classifier(&self) -> &Classifier {
-        &self.trainer.classifier
     }
 
     /// Seconds that the steps of the current epoch spent in each phase.
@@ -156,15 +159,15 @@ impl Search {
     /// The policy with where it comes from: nothing that differs between two runs of the same search.
     pub fn policy_with_provenance(&self, epoch: u64) -> Policy {
         let mut policy = self.policy.clone();
-        let (settings, setup) = (&self.settings, &self.setup);
-        let DataIdentity { title, training, validation, fingerprint, .. } = &setup.identity;
+        let (settings, model) = (&self.settings, &self.model);
+        let DataIdentity { title, training, validation, fingerprint, .. } = model.data();
         let entries = [
             ("program", format!("freeaugment {}", env!("CARGO_PKG_VERSION"))),
             ("data", title.clone()),
             ("data_fingerprint", fingerprint.clone()),
             ("images", format!("{training} training, {validation} validation")),
-            ("image_size", format!("{0}x{0}", setup.pipeline.size)),
-            ("network", self.classifier().network().name().to_owned()),
+            ("image_size", model.image_size()),
+            ("network", model.network()),
             ("batch", settings.batch.to_string()),
             ("seed", settings.seed.to_string()),
             ("epoch", format!("{epoch} of {}", settings.epochs)),
@@ -173,22 +176,18 @@ impl Search {
         policy
     }
 
-    /// The policy's step: the gradient through cutout, normalisation and policy, then Adam.
+    /// The policy's step: the gradient through the policy, then Adam.
     fn learn(
         &mut self,
-        pictures: &PictureBatch,
+        batch: &M::Batch,
         sample: &Sample,
-        found: Hypergradient,
-        rate: f64,
+        found: &Hypergradient,
         learning: Groups,
     ) -> Result<(), Error> {
-        let by_rate =
-            |values: Vec<f32>| values.into_iter().map(|value| -rate as f32 * value).collect::<Vec<_>>();
-        let (q, losses) = (by_rate(found.q), by_rate(found.parts));
-        let cotangent = self.setup.pipeline.after_pullback(&q, &pictures.views);
+        let Shown { images, .. } = self.model.shown(batch);
         let policy = &self.policy;
         let gradient =
-            policy.pullback_with_losses(&pictures.images, sample, &cotangent, &losses, learning)?.parameters;
+            policy.pullback_with_losses(images, sample, &found.q, &found.parts, learning)?.parameters;
         let flat = |pair: [&[f32]; 2]| pair.concat();
         let norm = |values: &[f32]| values.iter().map(|v| f64::from(*v) * f64::from(*v)).sum::<f64>().sqrt();
         self.tally.depth_gradient += norm(gradient.depth());
@@ -212,119 +211,55 @@ impl Search {
         }
         Ok(())
     }
-
-    /// The central difference of DARTS, at the weights before the step.
-    fn difference(&mut self, batch: Batch, before: &Weights, direction: &Weights) -> Result<Vec<f32>, Error> {
-        let radius = 0.01 / direction.dot(direction).sqrt().max(f64::MIN_POSITIVE);
-        let after = self.trainer.classifier.weights().clone();
-        let mut gradient_at = |radius: f64| {
-            let moved = self.trainer.classifier.weights_mut().values_mut();
-            for ((moved, before), direction) in moved.iter_mut().zip(before.values()).zip(direction.values())
-            {
-                *moved = before + radius as f32 * direction;
-            }
-            self.trainer.classifier.input_gradient(batch)
-        };
-        let (ahead, behind) = (gradient_at(radius)?.1, gradient_at(-radius)?.1);
-        *self.trainer.classifier.weights_mut() = after;
-        let slope = |(ahead, behind): (&f32, &f32)| (f64::from(ahead - behind) / (2.0 * radius)) as f32;
-        Ok(ahead.iter().zip(&behind).map(slope).collect())
-    }
-
-    /// The threads that prepare batches; started when first needed, at the step where the search stands.
-    pub(super) fn loaders(&mut self) -> &mut (Batches, Batches) {
-        let Progress { done, total, per_epoch } = self.trainer.progress();
-        // Validation batches are counted from the first epoch in which anything learns.
-        let first = first_learning(&self.settings, self.policy.config().frozen) * per_epoch;
-        let (setup, workers) = (&self.setup, self.settings.workers);
-        self.loaders.get_or_insert_with(|| {
-            let load = |order: &Arc<Order>, range| {
-                let (dataset, pipeline) = (Arc::clone(&setup.dataset), Arc::clone(&setup.pipeline));
-                let order = Arc::clone(order);
-                Loader::new(range, workers, move |number| Ok(order.prepare(&dataset, &pipeline, number)?))
-            };
-            let used = done.saturating_sub(first);
-            (
-                load(&setup.training, (done, total)),
-                load(&setup.validation, (used, total.saturating_sub(first))),
-            )
-        })
-    }
 }
 
-impl Session for Search {
+impl<M: Model> Session for Search<M> {
     type Epoch = SearchEpoch;
 
     fn progress(&self) -> Progress {
-        self.trainer.progress()
+        self.model.pace().progress()
     }
 
     /// One iteration of the search.
     fn step(&mut self) -> Result<Step, Error> {
-        if let Some(cycle) = self.cycles.and_then(|cycles| cycles.at(self.trainer.progress().done)) {
+        if let Some(cycle) = self.cycles.and_then(|cycles| cycles.at(self.progress().done)) {
             return self.step_in_cycle(cycle);
         }
-        let epoch = self.trainer.epoch();
+        let learning = self.learning(self.model.pace().epoch());
         let mut clock = Clock::start();
-        let pictures = self.loaders().0.next_batch()?;
+        let batch = self.model.next_batch()?;
         clock.mark(&mut self.tally.phases.data);
-
-        let (sample, images) = self.augment(&pictures)?;
+        let (sample, input) = self.augment(&batch)?;
         clock.mark(&mut self.tally.phases.policy);
-
-        let rate = self.trainer.rate();
-        let learning = self.learning(epoch);
-        let batch = self.batch(&images, &pictures.labels);
-        let (evaluation, record) = self.trainer.train(batch, learning != Groups::NONE)?;
-        let before = (self.settings.hypergradient == HypergradientChoice::Difference)
-            .then(|| self.trainer.classifier.weights().clone());
-        self.trainer.descend(&evaluation.gradient)?;
+        let trained = self.model.train(&batch, &input, learning != Groups::NONE)?;
         clock.mark(&mut self.tally.phases.training);
 
-        let mut seen = self.trainer.seen(evaluation.loss, accuracy(&evaluation.logits, &pictures.labels));
-        if let Some(record) = record {
-            let validation = self.loaders().1.next_batch()?;
-            let mut images = validation.images.into_vec();
-            self.setup.pipeline.normalise(&mut images);
+        let mut seen = self.model.pace().seen(trained.loss, trained.accuracy);
+        if learning != Groups::NONE {
+            let validation = self.model.next_validation_batch()?;
             clock.mark(&mut self.tally.phases.data);
-            let found = self.trainer.classifier.gradient(self.batch(&images, &validation.labels))?;
-            self.trainer.check_loss(found.loss)?;
-            let right = accuracy(&found.logits, &validation.labels);
-            seen.validation = Some((found.loss, right));
+            let (loss, right) = self.model.validate(validation)?;
+            seen.validation = Some((loss, right));
             self.tally.steps += 1;
-            self.tally.loss += found.loss;
+            self.tally.loss += loss;
             self.tally.accuracy += right;
             clock.mark(&mut self.tally.phases.validation);
-
-            let direction =
-                average(self.direction.take(), found.gradient, self.settings.validation_momentum)?;
-            let found = match before {
-                None => record.hypergradient(&direction)?,
-                Some(before) => {
-                    let q = self.difference(batch, &before, &direction)?;
-                    Hypergradient { parts: Vec::new(), q }
-                }
-            };
-            self.direction = (self.settings.validation_momentum > 0.0).then_some(direction);
-            drop(record);
+            let found = self.model.slope(&batch, &input)?;
             clock.mark(&mut self.tally.phases.hypergradient);
-            self.learn(&pictures, &sample, found, rate, learning)?;
+            self.learn(&batch, &sample, &found, learning)?;
             clock.mark(&mut self.tally.phases.pullback);
         }
-        self.trainer.advance(&seen, evaluation.gradient.dot(&evaluation.gradient).sqrt());
+        self.model.pace_mut().advance(&seen, trained.gradient_norm);
         Ok(seen)
     }
 
     fn end_epoch(&mut self) -> Result<SearchEpoch, Error> {
-        let epoch = self.trainer.epoch() - 1;
+        let epoch = self.model.pace().epoch() - 1;
         let tally = std::mem::take(&mut self.tally);
-        let training = std::mem::take(&mut self.trainer.tally);
-        let (settings, setup) = (&self.settings, &self.setup);
+        let training = std::mem::take(&mut self.model.pace_mut().tally);
+        let settings = &self.settings;
         let start = Instant::now();
-        let score = settings
-            .evaluates_after(epoch + 1)
-            .then(|| evaluate(&self.trainer.classifier, setup, setup.validation.indices(), settings.batch))
-            .transpose()?;
+        let score = settings.evaluates_after(epoch + 1).then(|| self.model.evaluate()).transpose()?;
         let description = self.policy.describe()?;
         let transformations = &self.policy.config().transformations;
         let names = || transformations.iter().map(|ranged| ranged.transformation.name().to_owned());
@@ -336,7 +271,7 @@ impl Session for Search {
         let learned = |sum: f64| (tally.steps > 0).then(|| mean(sum));
         Ok(SearchEpoch {
             epoch: epoch + 1,
-            learning_rate: self.trainer.last_rate(),
+            learning_rate: self.model.pace().last_rate(),
             temperature: settings.temperature(epoch),
             learning: group_names(self.learning(epoch)),
             loss: training.loss(),
@@ -377,17 +312,17 @@ impl Session for Search {
     }
 
     fn data(&self) -> &DataIdentity {
-        &self.setup.identity
+        self.model.data()
     }
 
     fn save(&self, state: &mut StateWriter) -> Result<(), Error> {
         // A cycle is gone through again from its beginning.
         if let Some(cycle) = &self.cycle {
             let (moment, tally) = cycle.beginning();
-            moment.save(state)?;
+            self.model.save(moment, state)?;
             state.json("search_tally", tally);
         } else {
-            self.trainer.moment().save(state)?;
+            self.model.save(&self.model.moment()?, state)?;
             state.json("search_tally", &self.tally);
         }
         let parameters = self.policy.parameters();
@@ -397,10 +332,6 @@ impl Session for Search {
             ["policy.magnitudes.0", "policy.magnitudes.1"].iter().zip(parameters.magnitudes())
         {
             state.singles(name, values);
-        }
-        if let Some(direction) = &self.direction {
-            direction.fetch()?;
-            state.singles("direction", direction.values());
         }
         state.entry("cycles", self.cycles_done.to_string());
         for (evidence, name) in self.evidence.iter().zip(GROUPS) {
@@ -418,7 +349,7 @@ impl Session for Search {
     }
 
     fn restore(&mut self, state: &StateReader) -> Result<(), Error> {
-        self.trainer.restore(state)?;
+        self.model.restore(state)?;
         self.tally = state.json("search_tally")?;
         let parameters = self.policy.parameters_mut();
         state.singles("policy.depth", parameters.depth_mut())?;
@@ -437,12 +368,11 @@ impl Session for Search {
                 ["first", "second"].map(|moment| state.doubles(&format!("adam.{name}.{moment}")));
             self.adam.set_state(group, steps, &first?, &second?)?;
         }
-        self.direction = state.weights("direction", &self.trainer.classifier)?;
         Ok(())
     }
 
     fn work(&self, steps: Range<u64>) -> f64 {
-        let each = self.trainer.progress().per_epoch;
+        let each = self.progress().per_epoch;
         let epochs = steps.start / each..steps.end.div_ceil(each);
         let of_epoch = |epoch: u64| {
             let within = steps.end.min((epoch + 1) * each) - steps.start.max(epoch * each);
@@ -453,22 +383,9 @@ impl Session for Search {
     }
 }
 
-/// The first epoch in which anything learns; the number of epochs where nothing does.
-fn first_learning(settings: &Settings, frozen: Groups) -> u64 {
-    let first = (0..settings.epochs).find(|&epoch| settings.learning(epoch, frozen) != Groups::NONE);
-    first.unwrap_or(settings.epochs)
-}
-
 fn group_names(groups: Groups) -> Vec<String> {
     let named = [(groups.magnitudes, "magnitudes"), (groups.types, "types"), (groups.depth, "depth")];
     named.into_iter().filter(|(learns, _)| *learns).map(|(_, name)| name.to_owned()).collect()
-}
-
-/// The running average of a gradient.
-fn average(before: Option<Weights>, now: Weights, momentum: f64) -> Result<Weights, Error> {
-    let Some(mut average) = before else { return Ok(now) };
-    average.blend((1.0 - momentum) as f32, &now)?;
-    Ok(average)
 }
 
 /// Measures consecutive phases.

@@ -10,6 +10,7 @@ use freeaugment_nn::{Batch, Classifier};
 use serde::{Deserialize, Serialize};
 
 use super::evaluation::{Score, accuracy, evaluate};
+use super::pace::Pace;
 use super::trainer::{Trainer, classifier};
 use super::{DataIdentity, Progress, Session, Setup, Step};
 use crate::compare::{Augmented, Candidate};
@@ -59,7 +60,11 @@ impl Training {
             setup: setup.clone(),
             candidate: Arc::clone(candidate),
             seed,
-            trainer: Trainer::new(settings, setup, classifier, 0.0, rise)?,
+            trainer: Trainer::new(
+                settings,
+                classifier,
+                Pace::new(settings, setup.steps_per_epoch, 0.0, rise)?,
+            )?,
             tally: Tally::default(),
             loader: None,
         })
@@ -82,7 +87,7 @@ impl Training {
 
     /// The threads that prepare batches; started when first needed, at the step where the training stands.
     fn next_batch(&mut self) -> Result<Augmented, Error> {
-        let Progress { done, total, .. } = self.trainer.progress();
+        let Progress { done, total, .. } = self.trainer.pace.progress();
         let Self { setup, candidate, settings, seed, .. } = self;
         let loader = self.loader.get_or_insert_with(|| {
             let order = setup.training_order(ORDER, *seed, candidate.has_views());
@@ -101,7 +106,7 @@ impl Session for Training {
     type Epoch = TrainingEpoch;
 
     fn progress(&self) -> Progress {
-        self.trainer.progress()
+        self.trainer.pace.progress()
     }
 
     fn step(&mut self) -> Result<Step, Error> {
@@ -112,22 +117,22 @@ impl Session for Training {
         let batch = Batch { images: &augmented.images, labels: &augmented.labels, height: side, width: side };
         let (evaluation, _) = self.trainer.train(batch, false)?;
         self.trainer.descend(&evaluation.gradient)?;
-        let seen = self.trainer.seen(evaluation.loss, accuracy(&evaluation.logits, &augmented.labels));
-        self.trainer.advance(&seen, 0.0);
+        let seen = self.trainer.pace.seen(evaluation.loss, accuracy(&evaluation.logits, &augmented.labels));
+        self.trainer.pace.advance(&seen, 0.0);
         self.tally.waiting_seconds += waited;
         self.tally.training_seconds += began.elapsed().as_secs_f64() - waited;
         Ok(seen)
     }
 
     fn end_epoch(&mut self) -> Result<TrainingEpoch, Error> {
-        let epoch = self.trainer.epoch();
+        let epoch = self.trainer.pace.epoch();
         let tally = std::mem::take(&mut self.tally);
-        let training = std::mem::take(&mut self.trainer.tally);
+        let training = std::mem::take(&mut self.trainer.pace.tally);
         let began = Instant::now();
         let score = self.settings.evaluates_after(epoch).then(|| self.score()).transpose()?;
         Ok(TrainingEpoch {
             epoch,
-            learning_rate: self.trainer.last_rate(),
+            learning_rate: self.trainer.pace.last_rate(),
             loss: training.loss(),
             accuracy: training.accuracy(),
             test_loss: score.map(|score| score.loss),
