@@ -54,7 +54,8 @@ impl Start {
         };
         let mut config = settings.policy_config()?;
         config.transformations.iter_mut().for_each(change);
-        Ok(settings.with_policy(&config))
+        let transformations = settings.clone().with_policy(&config).transformations;
+        Ok(Settings { transformations, ..settings })
     }
 }
 
