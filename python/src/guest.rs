@@ -7,7 +7,7 @@ use std::path::Path;
 use freeaugment::{Images, Shape};
 use freeaugment_nn::Hypergradient;
 use freeaugment_search::{
-    DataIdentity, Error, Model, Pace, Score, Settings, Shown, StateReader, StateWriter, Trained,
+    Augment, DataIdentity, Error, Model, Pace, Score, Settings, Shown, StateReader, StateWriter, Trained,
 };
 use pyo3::buffer::PyBuffer;
 use pyo3::call::PyCallArgs;
@@ -207,7 +207,7 @@ impl Model for Guest {
         step: u64,
         batch: &GuestBatch,
         input: &Py<PyAny>,
-        augment: &dyn Fn(&Self, &GuestBatch) -> Result<Py<PyAny>, Error>,
+        augment: &Augment<'_, Self>,
     ) -> Result<(Hypergradient, f64), Error> {
         // Steps whose weights were not kept are taken again.
         let missing: Vec<u64> = self.ask("missing", (step,), |found| found.extract())?;

@@ -63,6 +63,6 @@ pub use run::{
     SearchEpoch, Share, StateReader, StateWriter, TrainingEpoch, policy_file,
 };
 pub use session::{
-    DataIdentity, Halt, Model, Native, Observer, Pace, Progress, ReadProgress, Score, Search, Session, Setup,
-    Shown, Step, Trained, Training, drive, evaluate, open_data,
+    Augment, DataIdentity, Halt, Model, Native, Observer, Pace, Progress, ReadProgress, Score, Search,
+    Session, Setup, Shown, Step, Trained, Training, drive, evaluate, open_data,
 };

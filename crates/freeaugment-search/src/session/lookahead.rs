@@ -75,13 +75,12 @@ impl Credit {
 impl<M: Model> Search<M> {
     /// Where a search with a horizon is told what a step means.
     pub(super) fn step_in_cycle(&mut self, steps: Range<u64>) -> Result<Step, Error> {
-        let mut cycle = match self.cycle.take() {
-            Some(cycle) => cycle,
-            None => {
-                let beginning = (self.model.moment()?, self.tally.clone());
-                self.model.begin_cycle(&steps);
-                Cycle { steps, beginning, back: None }
-            }
+        let mut cycle = if let Some(cycle) = self.cycle.take() {
+            cycle
+        } else {
+            let beginning = (self.model.moment()?, self.tally.clone());
+            self.model.begin_cycle(&steps);
+            Cycle { steps, beginning, back: None }
         };
         let seen = match cycle.back.take() {
             None => self.step_forward(&mut cycle)?,

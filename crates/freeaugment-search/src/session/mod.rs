@@ -22,7 +22,7 @@ use serde::de::DeserializeOwned;
 
 pub use drive::{Halt, Observer, drive};
 pub use evaluation::{Score, evaluate};
-pub use model::{Model, Shown, Trained};
+pub use model::{Augment, Model, Shown, Trained};
 pub use native::Native;
 pub use pace::Pace;
 pub use search::Search;

@@ -18,7 +18,7 @@ use crate::run::{StateReader, StateWriter};
 /// A search that looks one step ahead calls, step after step, [`Self::next_batch`], [`Self::train`],
 /// [`Self::next_validation_batch`], [`Self::validate`] and [`Self::slope`]. One with a horizon calls [`Self::begin_cycle`],
 /// trains, then [`Self::judge`], and goes back with [`Self::batch_again`], [`Self::back`] and [`Self::parts`].
-pub trait Model {
+pub trait Model: Sized {
     /// A batch of images.
     type Batch;
     /// Augmented images as the network takes them.
@@ -79,7 +79,7 @@ pub trait Model {
         step: u64,
         batch: &Self::Batch,
         input: &Self::Input,
-        augment: &dyn Fn(&Self, &Self::Batch) -> Result<Self::Input, Error>,
+        augment: &Augment<'_, Self>,
     ) -> Result<(Hypergradient, f64), Error>;
 
     /// The parts of other augmented images, had the step been taken with them that [`Self::back`] went through last.
@@ -100,6 +100,9 @@ pub trait Model {
     /// Leaves the weights that a search ends with in this file, where others may want them.
     fn leave(&self, path: &Path) -> Result<(), Error>;
 }
+
+/// Makes the input of a batch as it was when it was trained on.
+pub type Augment<'a, M> = dyn Fn(&M, &<M as Model>::Batch) -> Result<<M as Model>::Input, Error> + 'a;
 
 /// What the policy sees of a batch.
 #[derive(Clone, Copy, Debug)]

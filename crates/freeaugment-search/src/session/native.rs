@@ -10,7 +10,7 @@ use freeaugment_nn::optimizer::SgdAdjoint;
 use freeaugment_nn::{Batch, Classifier, Hypergradient, Record, Weights};
 
 use super::evaluation::{Score, accuracy, evaluate};
-use super::model::{Model, Shown, Trained};
+use super::model::{Augment, Model, Shown, Trained};
 use super::pace::Pace;
 use super::trail::Trail;
 use super::trainer::{Moment, Trainer};
@@ -266,7 +266,7 @@ impl Model for Native {
         step: u64,
         batch: &PictureBatch,
         input: &Vec<f32>,
-        augment: &dyn Fn(&Self, &PictureBatch) -> Result<Vec<f32>, Error>,
+        augment: &Augment<'_, Self>,
     ) -> Result<(Hypergradient, f64), Error> {
         let mut trail = self.trail.take().expect("a cycle has begun");
         let mut back = self.back.take().expect("a cycle was judged");
