@@ -105,7 +105,7 @@ impl Variation {
             if !(1..=config.transformations.len()).contains(&layers) {
                 return Ok(None);
             }
-            return self.told_of(policy, shifted(policy, layers)?).map(Some);
+            return Ok(Some(self.told_of(policy, shifted(policy, layers)?)));
         }
         let old = policy.parameters();
         let (mut depth, mut types) = (old.depth().to_vec(), old.types().to_vec());
@@ -114,7 +114,9 @@ impl Variation {
             Self::Learned => {}
             Self::Deeper | Self::Shallower => {
                 let tilt = if self == Self::Deeper { TILT } else { -TILT };
-                depth.iter_mut().for_each(|logit| *logit += tilt);
+                for logit in &mut depth {
+                    *logit += tilt;
+                }
             }
             Self::Narrower | Self::Wider => {
                 let factor = if self == Self::Narrower { NARROW } else { WIDE };
@@ -139,16 +141,16 @@ impl Variation {
         if self != Self::Learned && parameters == *old && config == *policy.config() {
             return Ok(None);
         }
-        self.told_of(policy, Policy::new(config, parameters)?).map(Some)
+        Ok(Some(self.told_of(policy, Policy::new(config, parameters)?)))
     }
 
     /// The changed policy with where it comes from.
-    fn told_of(self, policy: &Policy, mut changed: Policy) -> Result<Policy, Error> {
+    fn told_of(self, policy: &Policy, mut changed: Policy) -> Policy {
         changed.provenance_mut().clone_from(policy.provenance());
         let before = policy.provenance().get("variation").map(|before| format!("{before}, "));
         let words = format!("{}{}", before.unwrap_or_default(), self.words());
         changed.provenance_mut().insert("variation".to_owned(), words);
-        Ok(changed)
+        changed
     }
 }
 
