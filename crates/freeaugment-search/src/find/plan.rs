@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use freeaugment_base::{Table, duration};
 use serde::{Deserialize, Serialize};
@@ -26,8 +26,8 @@ const BY_HEART: f64 = 0.9;
 const LONGER: f64 = 3.0;
 /// Whatever the data, classifiers take at least and at most so many steps.
 const STEPS: (u64, u64) = (400, 6000);
-/// How many steps are tried before images count as too many to be learned by heart, and how long at most.
-const PROBE: (u64, Duration) = (1500, Duration::from_secs(150));
+/// How many steps are tried before images count as too many to be learned by heart, and what share of the budget at most.
+const PROBE: (u64, f64) = (1500, 0.04);
 /// The share of a training that comes before the first cycle of the search.
 const WARM_UP: f64 = 0.3;
 /// The horizon as a share of a training, and its limits.
@@ -226,6 +226,7 @@ fn probe(settings: &Settings, setup: &Setup) -> Result<(f64, Option<u64>), Error
     if settings.epochs > 0 {
         return Ok((step, None));
     }
+    let longest = PROBE.1 * parse_budget(&settings.budget)?;
     let mut training = Training::new(&long, setup, &Arc::new(Candidate::standard()), settings.seed)?;
     let began = Instant::now();
     for epoch in 1..=PROBE.0.div_ceil(each) {
@@ -236,7 +237,7 @@ fn probe(settings: &Settings, setup: &Setup) -> Result<(f64, Option<u64>), Error
         if right / each as f64 >= BY_HEART {
             return Ok((step, Some(epoch)));
         }
-        if began.elapsed() > PROBE.1 {
+        if began.elapsed().as_secs_f64() > longest {
             break;
         }
     }
