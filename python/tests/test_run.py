@@ -55,7 +55,11 @@ def test_refusals(tmp_path, capfd):
 
 def test_an_interruption_saves(tmp_path):
     program = f"import freeaugment; freeaugment.search(out='run', epochs=500, **{SMALL!r})"
-    process = subprocess.Popen([sys.executable, "-c", program], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    # Where the tests run in the background of a shell, SIGINT is ignored, and children inherit that.
+    listen = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], cwd=tmp_path, stderr=subprocess.PIPE, text=True, preexec_fn=listen
+    )
     metrics = tmp_path / "run" / "metrics.jsonl"
     for _ in range(2400):
         if metrics.exists() and metrics.stat().st_size > 0:
