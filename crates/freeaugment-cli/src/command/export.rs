@@ -46,13 +46,9 @@ fn name(framework: Framework) -> &'static str {
 /// One file of Python that needs nothing but the framework.
 fn export(mut policy: Policy, framework: Framework) -> Result<String, Error> {
     let operations = match framework {
-        Framework::Torchvision => include_str!("../export/torchvision.py"),
-        Framework::Albumentations => include_str!("../export/albumentations.py"),
-        Framework::Kornia => concat!(
-            include_str!("../export/kornia_operations.py"),
-            "\n\n",
-            include_str!("../export/kornia.py")
-        ),
+        Framework::Torchvision => include_str!("../export/torchvision.py").to_owned(),
+        Framework::Albumentations => include_str!("../export/albumentations.py").to_owned(),
+        Framework::Kornia => format!("{KORNIA_OPERATIONS}\n\n{}", include_str!("../export/kornia.py")),
     };
     // Texts of others do not belong into a program.
     policy.provenance_mut().clear();

@@ -88,7 +88,7 @@ impl Find {
         }
     }
 
-    /// Trains `standard` with and without, where that is open. Both cells are of use later: each is the first of a selection.
+    /// Trains `standard` with and without, where that is open: each is the first cell of the selection that would follow.
     pub(super) fn try_mirroring(
         &self,
         run: &RunWriter,
