@@ -68,6 +68,23 @@ impl Drop for Reading {
     }
 }
 
+/// How fast the machine is, and how soon images are known by heart: over when they are, or after the longest it may take.
+pub(crate) struct Measuring(ProgressBar);
+
+impl Measuring {
+    pub(crate) fn new(quiet: bool) -> Self {
+        Self(bar(100, "% measured, {eta} left at most", quiet))
+    }
+
+    pub(crate) fn advance(&self, share: f64) {
+        self.0.set_position((100.0 * share) as u64);
+    }
+
+    pub(crate) fn end(self) {
+        self.0.finish_and_clear();
+    }
+}
+
 /// The steps of a search.
 pub(crate) struct Steps {
     bar: ProgressBar,

@@ -12,7 +12,7 @@ use crate::arguments::{FindArguments, Manner};
 use crate::exit::{Ending, Failure};
 use crate::interrupt;
 use crate::output::{self, command, print, print_json};
-use crate::progress::{Cells, Reading, Steps};
+use crate::progress::{Cells, Measuring, Reading, Steps};
 
 pub(crate) fn run(arguments: &FindArguments) -> Result<Ending, Failure> {
     let manner = arguments.manner;
@@ -37,7 +37,10 @@ pub(crate) fn run(arguments: &FindArguments) -> Result<Ending, Failure> {
                 "measuring: how fast this machine is, and how soon these images are known by heart\n",
             );
         }
-        Plan::new(&settings, &setups, Measured::new(&settings, &setups)?)?
+        let bar = Measuring::new(manner.quiet);
+        let measured = Measured::new(&settings, &setups, &mut |share| bar.advance(share));
+        bar.end();
+        Plan::new(&settings, &setups, measured?)?
     };
     let find = Find::new(settings, setups, plan);
     if arguments.source.dry_run {

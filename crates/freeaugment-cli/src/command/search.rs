@@ -4,8 +4,8 @@ use std::path::Path;
 
 use freeaugment_base::percent;
 use freeaugment_search::{
-    Halt, Learned, Overview, Planted, Proof, RunWriter, Search, SearchEpoch, SearchEstimate, Session as _,
-    Setup, Task, prove,
+    Halt, Learned, Overview, Planted, Proof, RunWriter, Search, SearchEstimate, Session as _, Setup, Task,
+    prove,
 };
 use serde::Serialize;
 
@@ -103,7 +103,8 @@ fn carry_out(mut search: Search, run: &RunWriter, manner: Manner) -> Result<Endi
     let shows = !manner.quiet && !manner.json;
     if shows {
         print(&format!("\nlearned: {}\n\n{learned}", policy.display()))?;
-        let notes = [learned.collapse(), nothing_learned(&search), nothing_to_learn(&run.epochs()?)];
+        let when_it_began = run.epochs()?.iter().find_map(|epoch| epoch.validation_accuracy);
+        let notes = [learned.collapse(), nothing_learned(&search), nothing_to_learn(when_it_began)];
         for note in notes.into_iter().flatten() {
             print(&format!("\nnote: {note}"))?;
         }
@@ -148,15 +149,12 @@ fn nothing_learned(search: &Search) -> Option<String> {
 
 /// What a search has to say that came too late: from this accuracy on, hardly an image is left that a policy could help
 /// with.
-fn nothing_to_learn(epochs: &[SearchEpoch]) -> Option<String> {
+fn nothing_to_learn(when_it_began: Option<f64>) -> Option<String> {
     const ALL_RIGHT: f64 = 0.995;
-    let right = epochs.iter().find_map(|epoch| epoch.validation_accuracy)?;
-    (right >= ALL_RIGHT).then(|| {
-        format!(
-            "there was hardly anything to learn: when the policy began to, {} of the validation images were right already",
-            percent(right)
-        )
-    })
+    let right = percent(when_it_began.filter(|right| *right >= ALL_RIGHT)?);
+    Some(format!(
+        "there was hardly anything to learn: when the policy began to, {right} of the validation images were right already"
+    ))
 }
 
 /// Says how to go on; that is worth a line even to those who want quiet.
@@ -175,4 +173,17 @@ fn interrupted(run: &RunWriter, manner: Manner, done: &str) -> Result<Ending, Fa
         })?;
     }
     Ok(Ending::Interrupted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_search_that_came_too_late_says_so_and_others_do_not() {
+        let said = nothing_to_learn(Some(0.999)).unwrap();
+        assert!(said.contains("99.9 % of the validation images were right already"), "{said}");
+        assert_eq!(nothing_to_learn(Some(0.98)), None);
+        assert_eq!(nothing_to_learn(None), None);
+    }
 }

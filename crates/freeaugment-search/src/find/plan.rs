@@ -63,8 +63,9 @@ pub struct Measured {
 
 impl Measured {
     /// A few steps of each kind; and, where the settings leave the epochs open, how fast images are learned by heart.
-    pub fn new(settings: &Settings, setups: &Setups) -> Result<Self, Error> {
-        let (step_seconds, by_heart) = probe(settings, setups.of(Stage::Selection))?;
+    /// `progress` is told what share of the longest it may take is over.
+    pub fn new(settings: &Settings, setups: &Setups, progress: &mut dyn FnMut(f64)) -> Result<Self, Error> {
+        let (step_seconds, by_heart) = probe(settings, setups.of(Stage::Selection), progress)?;
         let cycle_step_seconds = time_cycle(settings, setups.of(Stage::Search))?;
         Ok(Self { step_seconds, cycle_step_seconds, by_heart })
     }
@@ -110,7 +111,8 @@ impl Plan {
             settings.epochs
         } else {
             let wanted = by_heart.map_or(STEPS.1, |epochs| (LONGER * (epochs * each) as f64) as u64);
-            let affordable = affordable_steps / cells(&all[0]) as f64;
+            // Longer trainings come before more of them.
+            let affordable = affordable_steps / cells(&all[USUAL]) as f64;
             wanted.min(affordable as u64).clamp(STEPS.0, STEPS.1).div_ceil(each)
         };
         let steps = epochs * each;
@@ -188,18 +190,22 @@ impl Plan {
 }
 
 /// Rounds of selection, the longest first. The better ones have more classifiers: what separates good policies is smaller
-/// than what separates seeds. With little time, the defaults, the
-/// initial and the learned policy compete alone.
-fn schedules(candidates: usize) -> [Vec<Rung>; 3] {
+/// than what separates seeds. Where classifiers are cheap every candidate has two from the beginning; with little time,
+/// the defaults, the initial and the learned policy compete alone.
+fn schedules(candidates: usize) -> [Vec<Rung>; 4] {
     let rungs = |rounds: &[(usize, u64)]| {
         rounds.iter().map(|&(candidates, seeds)| Rung { candidates, seeds }).collect::<Vec<_>>()
     };
     [
+        rungs(&[(candidates, 2), (5, 4), (3, 8)]),
         rungs(&[(candidates, 1), (4, 2), (2, 4)]),
         rungs(&[(candidates, 1), (3, 2)]),
         rungs(&[(DEFAULTS.len() + Start::ALL.len() + 1, 1), (2, 2)]),
     ]
 }
+
+/// The one that has to fit into the budget when it is settled how long classifiers are trained.
+const USUAL: usize = 1;
 
 /// How many classifiers rounds train at most: each of them once, and those that a combined policy has missed.
 fn cells(rungs: &[Rung]) -> u64 {
@@ -210,7 +216,11 @@ fn cells(rungs: &[Rung]) -> u64 {
 
 /// Seconds of a training step under the initial policy, and after how many epochs a classifier without any knows its
 /// images by heart.
-fn probe(settings: &Settings, setup: &Setup) -> Result<(f64, Option<u64>), Error> {
+fn probe(
+    settings: &Settings,
+    setup: &Setup,
+    progress: &mut dyn FnMut(f64),
+) -> Result<(f64, Option<u64>), Error> {
     let each = setup.steps_per_epoch;
     // So many epochs that the learning rate hardly falls.
     let long = Settings { epochs: (8 * PROBE.0).div_ceil(each), evaluate_every: 0, ..settings.clone() };
@@ -229,7 +239,8 @@ fn probe(settings: &Settings, setup: &Setup) -> Result<(f64, Option<u64>), Error
     let longest = PROBE.1 * parse_budget(&settings.budget)?;
     let mut training = Training::new(&long, setup, &Arc::new(Candidate::standard()), settings.seed)?;
     let began = Instant::now();
-    for epoch in 1..=PROBE.0.div_ceil(each) {
+    let most = PROBE.0.div_ceil(each);
+    for epoch in 1..=most {
         let mut right = 0.0;
         for _ in 0..each {
             right += training.step()?.accuracy;
@@ -237,7 +248,9 @@ fn probe(settings: &Settings, setup: &Setup) -> Result<(f64, Option<u64>), Error
         if right / each as f64 >= BY_HEART {
             return Ok((step, Some(epoch)));
         }
-        if began.elapsed().as_secs_f64() > longest {
+        let share = began.elapsed().as_secs_f64() / longest;
+        progress(share.max(epoch as f64 / most as f64).min(1.0));
+        if share > 1.0 {
             break;
         }
     }
@@ -318,6 +331,7 @@ mod tests {
 
     #[test]
     fn rounds_train_every_classifier_once_and_what_a_combined_policy_has_missed() {
-        assert_eq!(schedules(10).map(|rungs| cells(&rungs)), [10 + 4 + 4 + 1, 10 + 3 + 1, 7 + 2 + 1]);
+        let expected = [20 + 10 + 12 + 2, 10 + 4 + 4 + 1, 10 + 3 + 1, 7 + 2 + 1];
+        assert_eq!(schedules(10).map(|rungs| cells(&rungs)), expected);
     }
 }
