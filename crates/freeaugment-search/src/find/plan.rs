@@ -331,7 +331,7 @@ mod tests {
 
     #[test]
     fn rounds_train_every_classifier_once_and_what_a_combined_policy_has_missed() {
-        let expected = [20 + 10 + 12 + 2, 10 + 4 + 4 + 1, 10 + 3 + 1, 7 + 2 + 1];
+        let expected = [20 + 10 + 12 + 2, 10 + 4 + 4 + 1, 10 + 3 + 1, 8 + 2 + 1];
         assert_eq!(schedules(10).map(|rungs| cells(&rungs)), expected);
     }
 }

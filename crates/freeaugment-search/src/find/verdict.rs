@@ -122,6 +122,9 @@ impl fmt::Display for Verdict {
             write!(f, ": {:+.1}{interval} against {}{p}", 100.0 * found.value, default.name)?;
             let sure = found.p.is_some_and(|p| p < LEVEL);
             let words = match (sure, found.value > 0.0) {
+                (true, true) if DEFAULTS.contains(&self.policy.as_str()) => {
+                    "it is better than every other default, beyond noise"
+                }
                 (true, true) => "it is better than every default, beyond noise",
                 (true, false) => "it is worse than that default, beyond noise",
                 (false, _) => "the difference to the best default is within noise",

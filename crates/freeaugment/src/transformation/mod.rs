@@ -159,6 +159,11 @@ impl Transformation {
         self.0.definition().magnitude
     }
 
+    /// Whether it moves pixels, and with them boxes and masks; others change them where they are.
+    pub fn moves_pixels(self) -> bool {
+        self.0.source(1, 1, 0.0).is_some()
+    }
+
     /// Transforms a batch, with one magnitude (in own units) per image; none at all where [`Self::magnitude`] is none.
     pub fn apply<'a>(self, images: impl Into<ImagesRef<'a>>, magnitudes: &[f32]) -> Result<Images, Error> {
         let images = images.into();
