@@ -16,6 +16,8 @@ Examples:
   freeaugment data photos/                     what is recognised there
   freeaugment resume runs/search-1             go on after an interruption, bit for bit
   freeaugment show runs/search-1               the policy as people want to read it
+  freeaugment preview runs/search-1 --data photos/
+                                               what it does to your images, as one picture
   freeaugment compare --data photos/ --policies standard,trivial-wide,runs/search-1 --seeds 3
                                                whether it helps: classifiers trained under each, one table
 
@@ -122,6 +124,30 @@ const EXPORT_HELP: &str = "\
 Writes a learned policy as one file of Python that needs the framework and nothing of this program: it draws from the same \
 distribution and applies what it drew with the framework's operations. Its class `FreeAugment` is a transform there.";
 
+const REPORT_HELP: &str = "\
+Writes report.html into the folder of a run: one page that needs no network and no script, with the policy in words, \
+pictures of what it does, the figures of a search or of a comparison, and what all of it rests on. Beside it report/ holds \
+every figure as SVG and PNG and its numbers as CSV. Several runs are shown beside each other on one page.
+
+A run that is not finished, or of which something is missing, is shown as far as it can be; the page says what is missing.";
+
+const PREVIEW_HELP: &str = "\
+Draws what a policy does to images into one PNG file: each image beside its samples, and beneath each sample what was done \
+to it. A terminal that can show images (kitty, iTerm2 and their like) shows it too.
+
+A policy is a policy file, the run of a search or a find, a file of `freeaugment import`, or one of the names that \
+`freeaugment compare --help` lists. Without --data and --image it is shown on built-in drawings. It is the policy alone: \
+crop, flip and cutout of a training are left out.
+
+A file that exists is replaced if it is a PNG file, and never one of the images that are shown.";
+
+const PREVIEW_EXAMPLES: &str = "\
+Examples:
+  freeaugment preview trivial-wide
+  freeaugment preview runs/find-1 --data photos/ --grid 6x8
+  freeaugment preview runs/search-1 --image cat.jpg dog.jpg --strips --out pets.png
+  freeaugment preview rand:2:9 --data photos/ --seed 1   the same images as above, to compare two policies";
+
 /// Learns which augmentations your images and your network want: how many, which, in what order and how strongly.
 #[derive(Debug, Parser)]
 #[command(name = "freeaugment", bin_name = "freeaugment", version, after_long_help = EXAMPLES, max_term_width = 110)]
@@ -155,6 +181,12 @@ pub(crate) enum Command {
     Resume(ResumeArguments),
     /// Show what a policy does, or what a comparison found
     Show(ShowArguments),
+    /// Show what a policy does to images, as one picture
+    #[command(long_about = PREVIEW_HELP, after_long_help = PREVIEW_EXAMPLES)]
+    Preview(PreviewArguments),
+    /// Write a page with figures and pictures of a run, or of several
+    #[command(long_about = REPORT_HELP)]
+    Report(ReportArguments),
     /// Show what is recognised in a folder of images
     Data(DataArguments),
 }
@@ -282,6 +314,9 @@ pub(crate) struct Manner {
     /// Threads that compute; the result does not depend on them [default: as many as there are cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
+    /// Write no page: else report.html in the run shows how far it is, and at the end what came of it
+    #[arg(long)]
+    pub(crate) no_report: bool,
     /// Say nothing but errors
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -300,6 +335,66 @@ pub(crate) struct ShowArguments {
     /// Print one JSON object and no tables
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReportArguments {
+    /// The folders of runs: searches, comparisons, trainings, finds
+    #[arg(required = true, value_name = "RUN")]
+    pub(crate) runs: Vec<PathBuf>,
+    /// The page to write [default: report.html in the run, or in this folder for several runs]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// No pictures: the data is not read
+    #[arg(long)]
+    pub(crate) no_pictures: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PreviewArguments {
+    /// What is shown: a policy file, a run, or the name of a baseline
+    pub(crate) policy: String,
+    /// A folder or file with images, of which a few are shown
+    #[arg(long, value_name = "FOLDER", conflicts_with = "image")]
+    pub(crate) data: Option<PathBuf>,
+    /// Images to show
+    #[arg(long, value_name = "FILE", num_args = 1..)]
+    pub(crate) image: Vec<PathBuf>,
+    /// The file to write [default: preview-POLICY.png, in this folder]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+    /// How many images, and how many samples of each [default: 4x6; with --image a row for each]
+    #[arg(long, value_name = "ROWSxCOLUMNS")]
+    pub(crate) grid: Option<Grid>,
+    /// The seed of the samples
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// Also each transformation of a learned policy, from its lower to its upper magnitude
+    #[arg(long)]
+    pub(crate) strips: bool,
+    /// Images are made smaller until their longer side has so many pixels, before the policy
+    #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub(crate) size: u16,
+}
+
+/// Rows and columns.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grid {
+    pub(crate) rows: usize,
+    pub(crate) columns: u32,
+}
+
+impl std::str::FromStr for Grid {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        const MOST: u32 = 50;
+        let number = |text: &str| text.parse().ok().filter(|number| (1..=MOST).contains(number));
+        let pair = text.split_once(['x', '×']).and_then(|(a, b)| Some((number(a)?, number(b)?)));
+        let (rows, columns) =
+            pair.ok_or_else(|| format!("write rows and columns as in `4x6`, each from 1 to {MOST}"))?;
+        Ok(Self { rows: rows as usize, columns })
+    }
 }
 
 #[derive(Debug, Args)]

@@ -8,6 +8,7 @@ mod arguments;
 mod command;
 mod exit;
 mod flags;
+mod follow;
 mod interrupt;
 mod output;
 mod progress;
@@ -17,7 +18,7 @@ use std::ffi::OsString;
 use clap::Parser as _;
 
 use crate::arguments::{Arguments, Command};
-use crate::command::{compare, data, export, find, import, resume, search, show};
+use crate::command::{compare, data, export, find, import, preview, report, resume, search, show};
 
 /// The Python that applies what was drawn to a batch of Kornia's: part of what `export` writes.
 pub const KORNIA_OPERATIONS: &str = export::KORNIA_OPERATIONS;
@@ -41,6 +42,8 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Export(arguments) => export::run(&arguments),
         Command::Resume(arguments) => resume::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
+        Command::Preview(arguments) => preview::run(&arguments),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Data(arguments) => data::run(&arguments),
     })
 }

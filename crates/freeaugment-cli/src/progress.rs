@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 
 use freeaugment_base::{duration, percent};
 use freeaugment_search::{
-    ComparisonObserver, Observer, ReadProgress, Search, SearchEpoch, Session as _, Step, Training, Trial,
-    TrialResult, Under,
+    ComparisonObserver, Observer, ReadProgress, Search, SearchEpoch, Session as _, Step, Training,
+    TrainingEpoch, Trial, TrialResult, Under,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::arguments::Manner;
+use crate::follow::Follow;
 use crate::output;
 
 /// Reading that takes less is not worth a bar.
@@ -97,6 +98,7 @@ pub(crate) struct Steps {
     validation: Recent,
     /// The first result that could not be printed.
     failure: Option<io::Error>,
+    follow: Follow,
 }
 
 /// Loss and accuracy of the last steps: single batches jump too much to be read.
@@ -117,7 +119,7 @@ impl Recent {
 }
 
 impl Steps {
-    pub(crate) fn new(search: &Search, manner: Manner) -> Self {
+    pub(crate) fn new(search: &Search, manner: Manner, follow: Follow) -> Self {
         let progress = search.progress();
         let bar = bar(progress.total, "steps", manner.quiet);
         bar.set_position(progress.done);
@@ -130,6 +132,7 @@ impl Steps {
             training: Recent::default(),
             validation: Recent::default(),
             failure: None,
+            follow,
         }
     }
 
@@ -175,6 +178,7 @@ impl Observer<Search> for Steps {
             let left = duration(self.seconds_left(search));
             output::say(&format!("{}; {left} left", line(epoch, search.settings().epochs)));
         }
+        self.bar.suspend(|| self.follow.epoch());
     }
 }
 
@@ -188,11 +192,13 @@ pub(crate) struct Cells {
     /// Cells that were left when this began, and how many of them are finished.
     left: usize,
     done: usize,
+    follow: Follow,
 }
 
 impl Cells {
-    pub(crate) fn new(images: &'static str, quiet: bool) -> Self {
-        Self { bar: bar(0, "steps, {eta} left", quiet), quiet, images, total: 0, left: 0, done: 0 }
+    pub(crate) fn new(images: &'static str, quiet: bool, follow: Follow) -> Self {
+        let bar = bar(0, "steps, {eta} left", quiet);
+        Self { bar, quiet, images, total: 0, left: 0, done: 0, follow }
     }
 
     /// Takes the bar away; how many cells were finished of how many that were left.
@@ -228,6 +234,10 @@ impl ComparisonObserver for Cells {
             step.loss,
             percent(step.accuracy)
         ));
+    }
+
+    fn epoch(&mut self, _number: usize, _trial: &Trial, _epoch: &TrainingEpoch) {
+        self.bar.suspend(|| self.follow.epoch());
     }
 
     fn finished(&mut self, number: usize, trial: &Trial, result: &TrialResult) {

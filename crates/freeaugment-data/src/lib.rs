@@ -56,6 +56,6 @@ pub use picture::Picture;
 pub use pipeline::{Crop, Pipeline, View};
 #[doc(hidden)]
 pub use reader::fuzzing;
-pub use reader::open;
+pub use reader::{open, read_image};
 pub use split::{halve, take_stratified};
 pub use synthetic::{Plant, Synthetic};

@@ -42,7 +42,7 @@ mod run;
 mod session;
 
 pub use compare::{
-    Budget, Candidate, Comparison, ComparisonObserver, Judged, Proof, Report, Row, Summary, Trial,
+    Budget, Candidate, Comparison, ComparisonObserver, Example, Judged, Proof, Report, Row, Summary, Trial,
     TrialResult, Under, prove, statistics,
 };
 pub use config::{
@@ -63,6 +63,6 @@ pub use run::{
     SearchEpoch, Share, StateReader, StateWriter, TrainingEpoch, policy_file,
 };
 pub use session::{
-    Augment, DataIdentity, Halt, Model, Native, Observer, Pace, Progress, ReadProgress, Score, Search,
-    Session, Setup, Shown, Step, Trained, Training, drive, evaluate, open_data,
+    Augment, ClassCount, DataIdentity, Gallery, Halt, Model, Native, Observer, Pace, Progress, ReadProgress,
+    Score, Search, Session, Setup, Shown, Specimen, Step, Trained, Training, drive, evaluate, open_data,
 };

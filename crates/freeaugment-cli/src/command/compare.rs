@@ -7,6 +7,7 @@ use freeaugment_search::{
 use super::{check_device, configuration, folder, use_threads};
 use crate::arguments::{CompareArguments, Manner, TrainArguments, Trials};
 use crate::exit::{Ending, Failure};
+use crate::follow::Follow;
 use crate::interrupt;
 use crate::output::{self, command, print, print_json};
 use crate::progress::{Cells, Reading};
@@ -81,9 +82,11 @@ fn carry_out(
         let notes = Notes(&setup.dataset.notes);
         output::say(&format!("{budget}\n  run       {}{notes}", run.folder().display()));
     }
-    let mut cells = Cells::new("test", manner.quiet);
+    let follow = Follow::new(run.folder(), manner);
+    let mut cells = Cells::new("test", manner.quiet, follow.clone());
     let halt = comparison.run(run, settings, setup, &mut cells, interrupt::stop());
     let (done, left) = cells.end();
+    follow.end(halt.is_err());
     if halt? == Halt::Stopped {
         return interrupted(run, manner, done, left);
     }
@@ -93,6 +96,7 @@ fn carry_out(
     } else if !manner.quiet {
         print(&format!("\n{report}"))?;
         output::say(&format!("\nalso in {} and result.json", run.folder().join("result.md").display()));
+        follow.tell(run.folder());
     }
     Ok(Ending::Done)
 }

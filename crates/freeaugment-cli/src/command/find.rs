@@ -10,6 +10,7 @@ use freeaugment_search::{
 use super::{check_device, configuration, folder, use_threads};
 use crate::arguments::{FindArguments, Manner};
 use crate::exit::{Ending, Failure};
+use crate::follow::Follow;
 use crate::interrupt;
 use crate::output::{self, command, print, print_json};
 use crate::progress::{Cells, Measuring, Reading, Steps};
@@ -89,6 +90,7 @@ fn overview(setups: &Setups) -> String {
 /// Shows the stages as they go by.
 struct Stages {
     manner: Manner,
+    follow: Follow,
     /// Those that judge classifiers in this stage.
     images: &'static str,
     steps: Option<Steps>,
@@ -123,11 +125,11 @@ impl FindObserver for Stages {
     }
 
     fn search(&mut self, search: &Search) -> &mut dyn Observer<Search> {
-        self.steps.insert(Steps::new(search, Manner { json: false, ..self.manner }))
+        self.steps.insert(Steps::new(search, Manner { json: false, ..self.manner }, self.follow.clone()))
     }
 
     fn trainings(&mut self) -> &mut dyn ComparisonObserver {
-        self.cells.insert(Cells::new(self.images, self.manner.quiet))
+        self.cells.insert(Cells::new(self.images, self.manner.quiet, self.follow.clone()))
     }
 }
 
@@ -136,9 +138,12 @@ fn carry_out(find: &Find, run: &RunWriter, manner: Manner) -> Result<Ending, Fai
     if !manner.quiet {
         output::say(&format!("{}\n  run        {}\n", find.planned(), run.folder().display()));
     }
-    let mut stages = Stages { manner, images: "validation", steps: None, cells: None };
+    let follow = Follow::new(run.folder(), manner);
+    let mut stages =
+        Stages { manner, follow: follow.clone(), images: "validation", steps: None, cells: None };
     let ended = find.run(run, &mut stages, interrupt::stop());
     stages.end()?;
+    follow.end(ended.is_err());
     let (halt, verdict) = ended?;
     let Some(verdict) = verdict.filter(|_| halt == Halt::Finished) else {
         let resume = command("resume", run.folder());
@@ -168,6 +173,7 @@ fn carry_out(find: &Find, run: &RunWriter, manner: Manner) -> Result<Ending, Fai
             output::data_flag(&run.settings()?),
             if unmirrored { " --flip 0" } else { "" }
         ));
+        follow.tell(run.folder());
     }
     Ok(Ending::Done)
 }

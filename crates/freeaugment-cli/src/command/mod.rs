@@ -6,6 +6,8 @@ pub(crate) mod data;
 pub(crate) mod export;
 pub(crate) mod find;
 pub(crate) mod import;
+pub(crate) mod preview;
+pub(crate) mod report;
 pub(crate) mod resume;
 pub(crate) mod search;
 mod sheet;

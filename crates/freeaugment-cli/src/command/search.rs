@@ -12,6 +12,7 @@ use serde::Serialize;
 use super::{check_device, configuration, folder, use_threads};
 use crate::arguments::{Manner, SearchArguments};
 use crate::exit::{Ending, Failure};
+use crate::follow::Follow;
 use crate::interrupt;
 use crate::output::{self, command, print, print_json};
 use crate::progress::{Proving, Reading, Steps};
@@ -81,15 +82,17 @@ struct Ended<'a> {
 /// Takes the steps that are left, shows what was learned and proves it.
 fn carry_out(mut search: Search, run: &RunWriter, manner: Manner) -> Result<Ending, Failure> {
     interrupt::be_careful();
+    let follow = Follow::new(run.folder(), manner);
     if search.progress().is_finished() {
         if !manner.quiet {
             let steps = search.progress().total;
             output::say(&format!("{}: finished already, {steps} steps", run.folder().display()));
         }
     } else {
-        let mut steps = Steps::new(&search, manner);
+        let mut steps = Steps::new(&search, manner, follow.clone());
         let halt = run.search(&mut search, &mut steps, interrupt::stop());
         steps.end()?;
+        follow.end(halt.is_err());
         if halt? == Halt::Stopped {
             let progress = search.progress();
             let done = format!("saved after step {} of {}", progress.done, progress.total);
@@ -115,6 +118,7 @@ fn carry_out(mut search: Search, run: &RunWriter, manner: Manner) -> Result<Endi
     let mut proving = Proving::new(manner.quiet);
     let (halt, proof) = prove(&search, run, &mut proving, interrupt::stop())?;
     proving.end();
+    follow.end(false);
     if halt == Halt::Stopped {
         return interrupted(run, manner, "the search is finished, its proof is not");
     }
@@ -135,8 +139,9 @@ fn carry_out(mut search: Search, run: &RunWriter, manner: Manner) -> Result<Endi
     if shows {
         output::say(&format!("\nnext: {}", command("show", &policy)));
         let data = output::data_flag(search.settings());
-        let (program, run) = (output::program(), output::quoted(run.folder()));
-        output::say(&format!("      {program} compare{data} --policies standard,trivial-wide,{run}"));
+        let (program, policy) = (output::program(), output::quoted(run.folder()));
+        output::say(&format!("      {program} compare{data} --policies standard,trivial-wide,{policy}"));
+        follow.tell(run.folder());
     }
     Ok(Ending::Done)
 }

@@ -1,12 +1,15 @@
 //! The real program, run as a user runs it.
 
+mod browser;
 mod command;
 mod determinism;
 mod document;
 mod find;
 mod interruption;
 mod output;
+mod preview;
 mod reference;
 mod refusal;
+mod report;
 mod run_folder;
 mod training;

@@ -141,7 +141,10 @@ fn a_dry_run_says_what_would_be_done_and_how_long_it_takes() {
 fn help_teaches() {
     let folder = tempdir().unwrap();
     insta::assert_snapshot!("help", succeed(folder.path(), "--help").stdout);
-    for name in ["find", "search", "train", "compare", "import", "export", "resume", "show", "data"] {
+    for name in [
+        "find", "search", "train", "compare", "import", "export", "resume", "show", "preview", "report",
+        "data",
+    ] {
         insta::assert_snapshot!(
             format!("help_{name}"),
             succeed(folder.path(), &format!("{name} --help")).stdout

@@ -22,6 +22,7 @@ use std::path::Path;
 
 use crate::dataset::Dataset;
 use crate::error::Error;
+use crate::picture::Picture;
 use listing::Folder;
 
 /// How many folders that hold nothing but one folder are looked through.
@@ -39,6 +40,14 @@ pub fn open(path: impl AsRef<Path>) -> Result<Dataset, Error> {
         open_file(path)?
     };
     check(path, dataset)
+}
+
+/// Reads one image file, as images of a folder are read: turned as it is meant to be seen, in red, green and blue.
+pub fn read_image(path: impl AsRef<Path>) -> Result<Picture, Error> {
+    let path = path.as_ref();
+    fs::metadata(path).map_err(Error::io(path))?;
+    let bad = |reason| Error::BadImage { name: path.display().to_string(), reason };
+    decode::read(path).map_err(bad)
 }
 
 fn open_folder(path: &Path, deepest: usize) -> Result<Dataset, Error> {

@@ -15,7 +15,7 @@ use crate::config::{AssignmentChoice, Settings};
 use crate::error::Error;
 use crate::run::policy_file;
 
-const ACTIONS: Purpose = Purpose::named("training/actions");
+pub(super) const ACTIONS: Purpose = Purpose::named("training/actions");
 /// The name of FreeAugment's own policy before it learns.
 const UNIFORM_FREE: &str = "uniform-free";
 
@@ -25,12 +25,12 @@ pub struct Candidate {
     name: String,
     identity: String,
     recipe: Recipe,
-    augmenter: Augmenter,
+    pub(super) augmenter: Augmenter,
     file: Option<Vec<u8>>,
     document: Vec<u8>,
 }
 
-enum Augmenter {
+pub(super) enum Augmenter {
     Nothing,
     Policy(Box<Policy>),
     Actions(Box<dyn Augmentation>),

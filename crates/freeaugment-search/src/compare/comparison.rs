@@ -8,7 +8,7 @@ use super::listing::{Entry, Listing, folder_name};
 use super::{Budget, Candidate, Report, Summary, Trial, TrialResult};
 use crate::config::{Settings, Task};
 use crate::error::Error;
-use crate::run::{Run, RunFolder, RunWriter, make_folder, write, write_json};
+use crate::run::{Run, RunFolder, RunWriter, TrainingEpoch, make_folder, write, write_json};
 use crate::session::{Halt, Observer, Setup, Step, Training};
 
 /// The candidates of a run and the seeds that each of them has.
@@ -26,6 +26,8 @@ pub trait ComparisonObserver {
     fn begin(&mut self, _cells: usize, _finished: usize) {}
     /// A cell took a step. `number` counts all cells of the comparison from 1.
     fn step(&mut self, _number: usize, _trial: &Trial, _training: &Training, _step: &Step) {}
+    /// An epoch of a cell has ended and is written down.
+    fn epoch(&mut self, _number: usize, _trial: &Trial, _epoch: &TrainingEpoch) {}
     /// A cell is finished.
     fn finished(&mut self, _number: usize, _trial: &Trial, _result: &TrialResult) {}
 }
@@ -283,6 +285,10 @@ struct Cell<'a> {
 impl Observer<Training> for Cell<'_> {
     fn step(&mut self, training: &Training, step: &Step) {
         self.observer.step(self.number, self.trial, training, step);
+    }
+
+    fn epoch(&mut self, _training: &Training, epoch: &TrainingEpoch) {
+        self.observer.epoch(self.number, self.trial, epoch);
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod candidate;
 mod comparison;
+mod example;
 mod listing;
 mod proof;
 mod report;
@@ -11,6 +12,7 @@ mod trial;
 
 pub use candidate::Candidate;
 pub use comparison::{Comparison, ComparisonObserver};
+pub use example::Example;
 pub use proof::{Judged, Proof, Under, prove};
 pub use report::{Budget, Report};
 pub use summary::{Row, Summary};

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::Candidate;
 use crate::error::Error;
 use crate::run::{Journal, TrainingEpoch, make_folder, read_json, write_json};
-use crate::session::{DataIdentity, Halt, Observer, Session as _, Training, drive};
+use crate::session::{ClassCount, DataIdentity, Halt, Observer, Session as _, Training, drive};
 
 /// What a finished training found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -35,6 +35,9 @@ pub struct TrialResult {
     pub waiting_seconds: f64,
     /// Whether it began with trained weights.
     pub warm_start: bool,
+    /// How many test images of each class it has right, in the order of the data's classes. Older results lack it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub classes: Vec<ClassCount>,
 }
 
 /// A cell: what is trained, and where it is written down.
@@ -128,9 +131,15 @@ impl Trial {
             let reason = "its metrics are gone: remove this folder, and it will be trained again".to_owned();
             return Err(Error::NotARun { path: self.folder.clone(), reason });
         };
-        let score = match last.test_loss.zip(last.test_accuracy) {
-            Some(score) => score,
-            None => training.score().map(|score| (score.loss, score.accuracy))?,
+        // The last epoch has counted them, unless that was in a process that ended before it could write this.
+        let (again, classes) = match training.classes() {
+            Some(classes) => (None, classes.to_vec()),
+            None => training.judge().map(|(score, classes)| (Some(score), classes))?,
+        };
+        let score = match (last.test_loss.zip(last.test_accuracy), again) {
+            (Some(score), _) => score,
+            (None, Some(score)) => (score.loss, score.accuracy),
+            (None, None) => training.score().map(|score| (score.loss, score.accuracy))?,
         };
         let sum = |of: fn(&TrainingEpoch) -> f64| epochs.iter().map(of).sum::<f64>();
         let waiting_seconds = sum(|epoch| epoch.waiting_seconds);
@@ -145,6 +154,7 @@ impl Trial {
             seconds: waiting_seconds + sum(|epoch| epoch.training_seconds),
             waiting_seconds,
             warm_start,
+            classes,
         };
         training.classifier().save(&self.weights_path())?;
         write_json(&self.result_path(), &result)?;

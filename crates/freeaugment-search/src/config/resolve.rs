@@ -159,9 +159,15 @@ impl Settings {
 
     /// The first key of a task in which two settings differ, with both values.
     pub fn difference(&self, task: Task, other: &Self) -> Option<(&'static str, String, String)> {
-        let (own, others) = (to_table(self), to_table(other));
-        let field = task.fields().find(|field| own[field.name] != others[field.name])?;
-        Some((field.name, own[field.name].to_string(), others[field.name].to_string()))
+        let both = self.listed(task).into_iter().zip(other.listed(task));
+        let ((key, own), (_, others)) = both.into_iter().find(|(own, others)| own.1 != others.1)?;
+        Some((key, own, others))
+    }
+
+    /// The keys of a task with their values as a file has them.
+    pub fn listed(&self, task: Task) -> Vec<(&'static str, String)> {
+        let table = to_table(self);
+        task.fields().map(|field| (field.name, table[field.name].to_string())).collect()
     }
 }
 

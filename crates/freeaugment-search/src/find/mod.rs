@@ -298,4 +298,28 @@ impl Run {
         let path = self.folder().join(VERDICT);
         if path.exists() { read_json(&path, "a verdict").map(Some) } else { Ok(None) }
     }
+
+    /// The search of a find, once it has begun.
+    pub fn search_of_find(&self) -> Result<Option<Self>, Error> {
+        self.part(SEARCH)
+    }
+
+    /// The comparison on validation images of a find, once it has begun. Where mirroring is tried there are two, of which
+    /// the one that goes on has more classifiers.
+    pub fn selection_of_find(&self) -> Result<Option<Self>, Error> {
+        let (first, second) = (self.part(SELECTION)?, self.part(UNMIRRORED)?);
+        let (Some(mirrored), Some(unmirrored)) = (&first, &second) else { return Ok(first) };
+        Ok(if unmirrored.trials()?.len() > mirrored.trials()?.len() { second } else { first })
+    }
+
+    /// The comparison on test images of a find, once it has begun.
+    pub fn proof_of_find(&self) -> Result<Option<Self>, Error> {
+        self.part(PROOF)
+    }
+
+    fn part(&self, name: &str) -> Result<Option<Self>, Error> {
+        self.require(Task::Find)?;
+        let folder = self.folder().join(name);
+        if folder.exists() { Self::open(&folder).map(Some) } else { Ok(None) }
+    }
 }

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use super::SearchEpoch;
 use super::codec::{StateReader, StateWriter};
 use super::folder::write;
-use super::lines::{append, whole_lines};
+use super::lines::{append, count_lines, whole_lines};
 use crate::config::Settings;
 use crate::error::Error;
 use crate::session::{DataIdentity, Session};
@@ -32,6 +33,11 @@ impl Journal {
     pub(crate) fn epochs<E: DeserializeOwned>(&self) -> Result<Vec<E>, Error> {
         let lines = whole_lines::<E>(&self.metrics)?;
         Ok(lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect())
+    }
+
+    /// How many lines of the metrics of a search are not whole.
+    pub(crate) fn lost_lines(&self) -> Result<usize, Error> {
+        Ok(count_lines(&self.metrics)? - whole_lines::<SearchEpoch>(&self.metrics)?.len())
     }
 
     /// Writes the state to continue from.

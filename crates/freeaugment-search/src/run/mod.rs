@@ -206,6 +206,12 @@ impl Run {
         Journal::new(self.folder()).epochs()
     }
 
+    /// How many lines of a search's metrics cannot be read: a crash cuts one off, and what comes after such a line is lost.
+    pub fn lost_lines(&self) -> Result<usize, Error> {
+        self.require(Task::Search)?;
+        Journal::new(self.folder()).lost_lines()
+    }
+
     /// The file of the policy that a search has learned so far.
     pub fn policy_path(&self) -> PathBuf {
         self.files.policy()

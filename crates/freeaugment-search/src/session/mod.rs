@@ -3,6 +3,7 @@
 mod cycles;
 mod drive;
 mod evaluation;
+mod gallery;
 mod lookahead;
 mod model;
 mod native;
@@ -21,7 +22,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use drive::{Halt, Observer, drive};
-pub use evaluation::{Score, evaluate};
+pub use evaluation::{ClassCount, Score, evaluate};
+pub use gallery::{Gallery, Specimen};
 pub use model::{Augment, Model, Shown, Trained};
 pub use native::Native;
 pub use pace::Pace;

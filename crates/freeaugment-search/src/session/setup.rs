@@ -222,7 +222,7 @@ pub trait ReadProgress: Sync {
 impl ReadProgress for () {}
 
 /// Training, validation and test images: the data's own splits where it has them, otherwise drawn by seed.
-fn choose(settings: &Settings, dataset: &Dataset) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
+pub(super) fn choose(settings: &Settings, dataset: &Dataset) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
     let label = |index: u32| dataset.label(index);
     let seed = settings.seed;
     let (rest, test) = match &dataset.splits.test {
@@ -244,7 +244,7 @@ fn choose(settings: &Settings, dataset: &Dataset) -> (Vec<u32>, Vec<u32>, Vec<u3
 }
 
 /// Settles what `auto` and 0 leave to the look of the data.
-fn pipeline(settings: &Settings, dataset: &Dataset, scanned: &Scanned) -> Result<Pipeline, Error> {
+pub(super) fn pipeline(settings: &Settings, dataset: &Dataset, scanned: &Scanned) -> Result<Pipeline, Error> {
     let alike = scanned.sizes.filter(|(smallest, largest)| smallest == largest).map(|(size, _)| size);
     let small = alike.filter(|(height, width)| height == width && *height <= LARGE).map(|(side, _)| side);
     let size = match settings.size {

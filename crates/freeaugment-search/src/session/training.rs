@@ -9,7 +9,7 @@ use freeaugment_data::Loader;
 use freeaugment_nn::{Batch, Classifier};
 use serde::{Deserialize, Serialize};
 
-use super::evaluation::{Score, accuracy, evaluate};
+use super::evaluation::{ClassCount, Score, accuracy, evaluate_by_class};
 use super::pace::Pace;
 use super::trainer::{Trainer, classifier};
 use super::{DataIdentity, Progress, Session, Setup, Step};
@@ -29,6 +29,8 @@ pub struct Training {
     seed: u64,
     trainer: Trainer,
     tally: Tally,
+    /// What the last evaluation found, class by class.
+    classes: Option<Vec<ClassCount>>,
     loader: Option<Loader<Augmented, Error>>,
 }
 
@@ -66,6 +68,7 @@ impl Training {
                 Pace::new(settings, setup.steps_per_epoch, 0.0, rise)?,
             )?,
             tally: Tally::default(),
+            classes: None,
             loader: None,
         })
     }
@@ -82,7 +85,18 @@ impl Training {
 
     /// How good the classifier is on the test images.
     pub fn score(&self) -> Result<Score, Error> {
-        evaluate(&self.trainer.classifier, &self.setup, &self.setup.test, self.settings.batch)
+        self.judge().map(|(score, _)| score)
+    }
+
+    /// As [`Self::score`], with the count of each class.
+    pub(crate) fn judge(&self) -> Result<(Score, Vec<ClassCount>), Error> {
+        evaluate_by_class(&self.trainer.classifier, &self.setup, &self.setup.test, self.settings.batch)
+    }
+
+    /// How many test images of each class the classifier has right, where an evaluation of this process has counted them
+    /// since the last step.
+    pub(crate) fn classes(&self) -> Option<&[ClassCount]> {
+        self.classes.as_deref()
     }
 
     /// The threads that prepare batches; started when first needed, at the step where the training stands.
@@ -111,6 +125,7 @@ impl Session for Training {
 
     fn step(&mut self) -> Result<Step, Error> {
         let began = Instant::now();
+        self.classes = None;
         let augmented = self.next_batch()?;
         let waited = began.elapsed().as_secs_f64();
         let side = self.setup.pipeline.size;
@@ -129,7 +144,9 @@ impl Session for Training {
         let tally = std::mem::take(&mut self.tally);
         let training = std::mem::take(&mut self.trainer.pace.tally);
         let began = Instant::now();
-        let score = self.settings.evaluates_after(epoch).then(|| self.score()).transpose()?;
+        let judged = self.settings.evaluates_after(epoch).then(|| self.judge()).transpose()?;
+        let (score, classes) = judged.unzip();
+        self.classes = classes;
         Ok(TrainingEpoch {
             epoch,
             learning_rate: self.trainer.pace.last_rate(),

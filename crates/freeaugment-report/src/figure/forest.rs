@@ -1,0 +1,121 @@
+//! A comparison at a glance: differences to the baseline, and the accuracy with every seed.
+
+use freeaugment_search::{Row, Summary};
+
+use super::Figure;
+use crate::axis::{Scale, extent, number};
+use crate::csv::{Csv, cell};
+use crate::escape::shortened;
+use crate::svg::Svg;
+
+const WIDTH: f64 = 400.0;
+const TOP: f64 = 26.0;
+const ROW: f64 = 24.0;
+const LEFT: f64 = 116.0;
+/// Letters of a policy's name.
+const NAME: usize = 17;
+
+/// Paired differences to the baseline with their intervals, in points of a percent. None where nothing is compared.
+pub(crate) fn differences(id: &str, summary: &Summary) -> Option<Figure> {
+    let rows: Vec<(&Row, f64)> =
+        summary.rows.iter().filter_map(|row| Some((row, 100.0 * row.difference?))).collect();
+    let half = |row: &Row| 100.0 * row.difference_interval.unwrap_or(0.0);
+    let ends = rows.iter().flat_map(|(row, value)| [value - half(row), value + half(row)]).chain([0.0]);
+    let (low, high) = extent(ends);
+    let room = 0.06 * (high - low).max(0.5);
+    if rows.is_empty() {
+        return None;
+    }
+    let right = WIDTH - 96.0;
+    let across = Scale::new((low - room, high + room), (LEFT, right));
+    let bottom = TOP + ROW * rows.len() as f64;
+    let words: Vec<String> =
+        rows.iter().map(|(row, value)| format!("{} {value:+.2} ± {:.2}", row.name, half(row))).collect();
+    let mut svg =
+        Svg::new(WIDTH, bottom + 34.0, &format!("Differences to {}: {}", summary.baseline, words.join("; ")));
+    svg.text((4.0, 14.0), "t", &format!("Against {}", shortened(&summary.baseline, 40)));
+    for tick in across.ticks(5) {
+        svg.line((across.at(tick), TOP), (across.at(tick), bottom), "grid");
+        svg.text((across.at(tick), bottom + 14.0), "m s", &number(tick));
+    }
+    svg.line((across.at(0.0), TOP), (across.at(0.0), bottom), "axis");
+    svg.text((right, bottom + 29.0), "e s", "points of test accuracy");
+    let mut csv = Csv::new(["policy", "baseline", "difference", "interval", "p", "pairs"]);
+    for (at, (row, value)) in rows.iter().enumerate() {
+        let y = TOP + ROW * (at as f64 + 0.5);
+        // Certain, in either direction, or not.
+        let colour = match row.difference_interval {
+            Some(_) if value.abs() > half(row) => usize::from(*value < 0.0),
+            _ => 6,
+        };
+        let p = row.p.map(|p| format!(", p = {p:.3}")).unwrap_or_default();
+        let text = format!(
+            "{value:+.2}{}",
+            row.difference_interval.map(|_| format!(" ± {:.2}", half(row))).unwrap_or_default()
+        );
+        let title = format!("{}: {text}{p}", row.name);
+        svg.text((LEFT - 6.0, y + 4.0), "e", &shortened(&row.name, NAME));
+        let (from, to) = (across.at(value - half(row)), across.at(value + half(row)));
+        svg.rect((from, y - 1.5), ((to - from).max(1.0), 3.0), &format!("f{colour}"), 1.0, &title);
+        svg.circle((across.at(*value), y), 5.0, &format!("f{colour}"), &title);
+        svg.text((right + 8.0, y + 4.0), "", &text);
+        let numbers = [row.difference, row.difference_interval, row.p].map(cell);
+        let names = [row.name.clone(), summary.baseline.clone()];
+        csv.row(names.into_iter().chain(numbers).chain([row.seeds.len().to_string()]));
+    }
+    Some(Figure {
+        id: id.to_owned(),
+        title: "How much each policy is worth".to_owned(),
+        caption: format!(
+            "Mean difference to {} with the same seed, and its 95 % confidence interval. Grey: the interval holds 0, so it may \
+             be noise; blue: better; orange: worse.",
+            summary.baseline
+        ),
+        panels: vec![svg],
+        csv,
+    })
+}
+
+/// The accuracy of every classifier, and the mean of each policy.
+pub(crate) fn seeds(id: &str, summary: &Summary, images: &str) -> Option<Figure> {
+    let all = summary.rows.iter().flat_map(|row| row.accuracies.iter().map(|accuracy| 100.0 * accuracy));
+    let (low, high) = extent(all);
+    if !low.is_finite() {
+        return None;
+    }
+    let room = 0.06 * (high - low).max(0.5);
+    let right = WIDTH - 52.0;
+    let across = Scale::new((low - room, high + room), (LEFT, right));
+    let bottom = TOP + ROW * summary.rows.len() as f64;
+    let words: Vec<String> =
+        summary.rows.iter().map(|row| format!("{} {:.2} %", row.name, 100.0 * row.accuracy)).collect();
+    let mut svg =
+        Svg::new(WIDTH, bottom + 34.0, &format!("Mean accuracy on {images} images: {}", words.join("; ")));
+    svg.text((4.0, 14.0), "t", "Accuracy with each seed");
+    for tick in across.ticks(4) {
+        svg.line((across.at(tick), TOP), (across.at(tick), bottom), "grid");
+        svg.text((across.at(tick), bottom + 14.0), "m s", &number(tick));
+    }
+    svg.text((right, bottom + 29.0), "e s", &format!("accuracy on {images} images, %"));
+    let mut csv = Csv::new(["policy", "seed", "accuracy"]);
+    for (at, row) in summary.rows.iter().enumerate() {
+        let y = TOP + ROW * (at as f64 + 0.5);
+        svg.text((LEFT - 6.0, y + 4.0), "e", &shortened(&row.name, NAME));
+        svg.line((LEFT, y), (right, y), "grid");
+        for (seed, accuracy) in row.seeds.iter().zip(&row.accuracies) {
+            let title = format!("{}, seed {seed}: {:.2} %", row.name, 100.0 * accuracy);
+            svg.circle((across.at(100.0 * accuracy), y), 4.0, "f0", &title);
+            csv.row([row.name.clone(), seed.to_string(), cell(Some(*accuracy))]);
+        }
+        let mean = across.at(100.0 * row.accuracy);
+        svg.line((mean, y - 9.0), (mean, y + 9.0), "l k1");
+        svg.text((right + 8.0, y + 4.0), "", &format!("{:.2}", 100.0 * row.accuracy));
+    }
+    Some(Figure {
+        id: id.to_owned(),
+        title: "Every classifier".to_owned(),
+        caption: "A point is a classifier with its seed, the orange line the mean of its policy.".to_owned(),
+        panels: vec![svg],
+        csv,
+    })
+}
