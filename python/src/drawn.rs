@@ -136,18 +136,7 @@ fn row_of_step(step: &Step) -> Row {
 }
 
 fn row_of_action(action: &Action) -> Row {
-    let unit = match action.operation {
-        Operation::ShearX | Operation::ShearY => Some("slope"),
-        Operation::TranslateX | Operation::TranslateY | Operation::Cutout => Some("pixels"),
-        Operation::Rotate => Some("degrees"),
-        Operation::Brightness | Operation::Color | Operation::Contrast | Operation::Sharpness => {
-            Some("factor")
-        }
-        Operation::Posterize => Some("bits"),
-        Operation::Solarize | Operation::SolarizeAdd => Some("levels"),
-        Operation::Hue => Some("of the colour circle"),
-        _ => None,
-    };
+    let unit = action.operation.unit();
     let centre = (action.operation == Operation::Cutout).then_some((action.centre[0], action.centre[1]));
     (action.operation.name().to_owned(), unit.map(|_| action.value), unit.map(str::to_owned), centre)
 }

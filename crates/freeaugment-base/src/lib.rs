@@ -26,7 +26,7 @@ pub mod simd;
 mod spelling;
 mod table;
 
-pub use file::write_atomically;
+pub use file::{write_atomically, write_atomically_unsynced};
 pub use hash::{Fnv, fnv32};
 pub use spelling::nearest;
 pub use table::{Table, bar, duration, percent};

@@ -96,4 +96,18 @@ impl Operation {
             Self::Flip => "Flip",
         }
     }
+
+    /// What its value is measured in; none where it has none.
+    pub const fn unit(self) -> Option<&'static str> {
+        match self {
+            Self::ShearX | Self::ShearY => Some("slope"),
+            Self::TranslateX | Self::TranslateY | Self::Cutout => Some("pixels"),
+            Self::Rotate => Some("degrees"),
+            Self::Brightness | Self::Color | Self::Contrast | Self::Sharpness => Some("factor"),
+            Self::Posterize => Some("bits"),
+            Self::Solarize | Self::SolarizeAdd => Some("levels"),
+            Self::Hue => Some("of the colour circle"),
+            _ => None,
+        }
+    }
 }

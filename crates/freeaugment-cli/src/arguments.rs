@@ -20,6 +20,8 @@ Examples:
                                                what it does to your images, as one picture
   freeaugment compare --data photos/ --policies standard,trivial-wide,runs/search-1 --seeds 3
                                                whether it helps: classifiers trained under each, one table
+  freeaugment apply runs/find-1 photos/ augmented/ --copies 4
+                                               augmented copies, for tools that cannot augment on the fly
 
 Exit codes:
   0    done
@@ -27,7 +29,7 @@ Exit codes:
   2    arguments that cannot be understood
   3    a configuration that cannot be
   4    data, a policy file or a published policy that cannot be used
-  5    a run folder that exists, is in use, is no run, or has a checkpoint of something else
+  5    a folder that exists, is in use, is no run, is of something else, or must not be written
   6    the file system: no space, no permission
   7    the training diverged
   130  interrupted; what was done is saved";
@@ -148,6 +150,27 @@ Examples:
   freeaugment preview runs/search-1 --image cat.jpg dog.jpg --strips --out pets.png
   freeaugment preview rand:2:9 --data photos/ --seed 1   the same images as above, to compare two policies";
 
+const APPLY_HELP: &str = "\
+Writes augmented copies of a folder of images, for tools that cannot augment on the fly: IN/cat/1.jpg becomes \
+OUT/cat/1.aug1.jpg, OUT/cat/1.aug2.jpg… Where a tool can, let it augment: every epoch then sees new images.
+
+A policy is a policy file, the run of a search or of a find, a file of `freeaugment import`, or one of the names that \
+`freeaugment compare --help` lists. The policy alone is applied, no crop and no mirroring.
+
+Images may have any size. Format (JPEG, PNG, WebP, BMP), grey, transparency and colour profile stay; an orientation in the \
+EXIF data is applied, its other entries are not taken over; of 16 bits a channel 8 are kept. WebP is written without loss.
+
+What is done to an image depends on the seed, its name and the number of the copy, on nothing else, and stands in \
+OUT/manifest.csv. The same command goes on where it was interrupted. Nothing is written into IN, and nothing into a folder \
+with files of others.";
+
+const APPLY_EXAMPLES: &str = "\
+Examples:
+  freeaugment apply runs/find-1 photos/train augmented --copies 4 --include-originals
+  freeaugment apply trivial-wide photos/train augmented --seed 7 --quality 90
+
+Ctrl-C finishes the images under way; the same command goes on.";
+
 /// Learns which augmentations your images and your network want: how many, which, in what order and how strongly.
 #[derive(Debug, Parser)]
 #[command(name = "freeaugment", bin_name = "freeaugment", version, after_long_help = EXAMPLES, max_term_width = 110)]
@@ -177,6 +200,9 @@ pub(crate) enum Command {
     /// Write a policy as a Python file for a framework
     #[command(long_about = EXPORT_HELP)]
     Export(ExportArguments),
+    /// Write augmented copies of a folder of images
+    #[command(long_about = APPLY_HELP, after_long_help = APPLY_EXAMPLES)]
+    Apply(ApplyArguments),
     /// Go on with what was interrupted: a find, a search, a training or a comparison
     Resume(ResumeArguments),
     /// Show what a policy does, or what a comparison found
@@ -298,6 +324,35 @@ pub(crate) enum Framework {
     Torchvision,
     Albumentations,
     Kornia,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ApplyArguments {
+    /// A policy file, the run of a search or of a find, or the name of a policy
+    pub(crate) policy: String,
+    /// The folder of images, with folders in it or not
+    #[arg(value_name = "IN")]
+    pub(crate) input: PathBuf,
+    /// The folder to write: a new one, an empty one, or one that the same command began
+    #[arg(value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// Augmented copies of each image
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) copies: u32,
+    /// Copy the images themselves too, byte for byte
+    #[arg(long)]
+    pub(crate) include_originals: bool,
+    /// The seed: another one, other copies
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// The quality of JPEG files, 1 to 100
+    #[arg(long, value_name = "Q", default_value_t = 95, value_parser = clap::value_parser!(u8).range(1..=100))]
+    pub(crate) quality: u8,
+    /// How many images may be unreadable (they are named and skipped)
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    pub(crate) max_unreadable: usize,
+    #[command(flatten)]
+    pub(crate) manner: Manner,
 }
 
 #[derive(Debug, Args)]

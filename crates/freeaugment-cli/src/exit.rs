@@ -95,6 +95,7 @@ fn of_work(error: &Error) -> u8 {
         | Error::NotARun { .. }
         | Error::OtherSettings { .. }
         | Error::OtherData { .. }
+        | Error::Target { .. }
         | Error::RunLocked { .. }
         | Error::Checkpoint { .. } => RUN,
         Error::Diverged { .. } => DIVERGED,
@@ -174,6 +175,7 @@ mod tests {
             (policy(FileProblem::NotAPolicy), DATA),
             (Error::RunExists { path: path() }, RUN),
             (Error::RunLocked { path: path() }, RUN),
+            (Error::Target { path: path(), reason: reason() }, RUN),
             (Error::NotARun { path: path(), reason: reason() }, RUN),
             (Error::Checkpoint { path: path(), reason: reason() }, RUN),
             (data(read(io::ErrorKind::PermissionDenied)), FILE_SYSTEM),

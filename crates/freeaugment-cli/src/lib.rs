@@ -18,7 +18,9 @@ use std::ffi::OsString;
 use clap::Parser as _;
 
 use crate::arguments::{Arguments, Command};
-use crate::command::{compare, data, export, find, import, preview, report, resume, search, show};
+use crate::command::{
+    apply, compare, data, export, find, import, preview, report, resume, search, show,
+};
 
 /// The Python that applies what was drawn to a batch of Kornia's: part of what `export` writes.
 pub const KORNIA_OPERATIONS: &str = export::KORNIA_OPERATIONS;
@@ -40,6 +42,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
+        Command::Apply(arguments) => apply::run(&arguments),
         Command::Resume(arguments) => resume::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
         Command::Preview(arguments) => preview::run(&arguments),

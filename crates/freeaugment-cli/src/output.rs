@@ -56,6 +56,12 @@ pub(crate) fn quoted(path: &Path) -> String {
     if text.chars().all(is_plain) { text } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
+/// What was typed, as it can be typed once more.
+pub(crate) fn again() -> String {
+    let words = typed().iter().skip(1).map(|word| quoted(Path::new(word)));
+    [program().to_owned()].into_iter().chain(words).collect::<Vec<_>>().join(" ")
+}
+
 /// The flag that names the data of settings, with a space before it; nothing for the built-in drawings.
 pub(crate) fn data_flag(settings: &Settings) -> String {
     match &*settings.data {

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use freeaugment_base::{duration, percent};
 use freeaugment_search::{
-    ComparisonObserver, Observer, ReadProgress, Search, SearchEpoch, Session as _, Step, Training,
-    TrainingEpoch, Trial, TrialResult, Under,
+    ApplyProgress, ComparisonObserver, Observer, ReadProgress, Search, SearchEpoch, Session as _, Step,
+    Training, TrainingEpoch, Trial, TrialResult, Under,
 };
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -83,6 +83,32 @@ impl Measuring {
 
     pub(crate) fn end(self) {
         self.0.finish_and_clear();
+    }
+}
+
+/// Copies of images that are written.
+pub(crate) struct Copying(ProgressBar);
+
+impl Copying {
+    pub(crate) fn new(quiet: bool) -> Self {
+        Self(bar(0, "files, {eta} left", quiet))
+    }
+
+    pub(crate) fn end(self) {
+        self.0.finish_and_clear();
+    }
+}
+
+impl ApplyProgress for Copying {
+    fn begin(&self, files: usize, before: usize) {
+        self.0.set_length(files as u64);
+        self.0.set_position(before as u64);
+        // The time that is left follows from what is done from now on.
+        self.0.reset_eta();
+    }
+
+    fn advance(&self, files: usize) {
+        self.0.inc(files as u64);
     }
 }
 

@@ -4,7 +4,8 @@
 //! [`Source`] that decodes one [`Picture`] at a time. [`Dataset::scan`] reads the images that will be used, names those
 //! that cannot be read, measures mean and deviation, and keeps the decoded pictures where they fit into memory. A
 //! [`Pipeline`] says what happens to a picture before and after the policy; a [`Loader`] prepares batches on threads of
-//! its own, always the same ones for the same seed. [`Synthetic`] draws a data set whose right policy is known.
+//! its own, always the same ones for the same seed. [`Synthetic`] draws a data set whose right policy is known. [`Stored`]
+//! is an image file that is read to be written again, with its format, its alpha and its colour profile.
 //!
 //! ```
 //! use freeaugment_data::{DataKind, Scan, open};
@@ -56,6 +57,7 @@ pub use picture::Picture;
 pub use pipeline::{Crop, Pipeline, View};
 #[doc(hidden)]
 pub use reader::fuzzing;
-pub use reader::{open, read_image};
+pub use reader::stored::{Encoded, Format, Stored};
+pub use reader::{list_images, open, read_image};
 pub use split::{halve, take_stratified};
 pub use synthetic::{Plant, Synthetic};

@@ -104,6 +104,14 @@ pub enum Error {
         /// The data there is now.
         now: Box<DataIdentity>,
     },
+    /// A folder that files are written to which must not be written, or not by this.
+    #[error("{}: {reason}", .path.display())]
+    Target {
+        /// The folder.
+        path: PathBuf,
+        /// Why not, and what to do.
+        reason: String,
+    },
     /// Another process works in the run.
     #[error("{}: another process is working in this run", .path.display())]
     RunLocked {
@@ -138,6 +146,10 @@ pub enum Error {
 impl Error {
     pub(crate) fn other_data(path: &Path, then: &DataIdentity, now: &DataIdentity) -> Self {
         Self::OtherData { path: path.to_owned(), then: Box::new(then.clone()), now: Box::new(now.clone()) }
+    }
+
+    pub(crate) fn target(path: &Path, reason: impl Into<String>) -> Self {
+        Self::Target { path: path.to_owned(), reason: reason.into() }
     }
 
     /// An error of the system, with the path it is about.

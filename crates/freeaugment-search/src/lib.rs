@@ -7,7 +7,9 @@
 //! written down, so that it can be read by anyone and continued bit for bit ([`RunWriter`]).
 //!
 //! Whether a policy helps is told by a [`Comparison`] of [`Candidate`]s: every classifier is a [`Trial`], all of them
-//! together a [`Report`]. After a search on the built-in drawings, [`prove`] is such a comparison.
+//! together a [`Report`]. After a search on the built-in drawings,
+//! [`prove`] is such a comparison. What any of them does to one image is drawn by its [`Augmenter`]; [`Apply`] does it to a
+//! folder of images.
 //!
 //! ```
 //! use std::sync::atomic::AtomicBool;
@@ -32,15 +34,20 @@
 //! # }
 //! ```
 
+mod apply;
+mod augmenter;
 mod compare;
 mod config;
 mod describe;
 mod error;
 mod estimate;
+mod events;
 mod find;
 mod run;
 mod session;
 
+pub use apply::{Applied, Apply, ApplyProgress, ApplySeconds, ApplySettings};
+pub use augmenter::{Augmenter, Drawn};
 pub use compare::{
     Budget, Candidate, Comparison, ComparisonObserver, Example, Judged, Proof, Report, Row, Summary, Trial,
     TrialResult, Under, prove, statistics,
@@ -54,6 +61,7 @@ pub use describe::{
 };
 pub use error::Error;
 pub use estimate::{CandidateEstimate, ComparisonEstimate, SearchEstimate};
+pub use events::{Chart, Charts};
 pub use find::{
     DEFAULTS, Find, FindObserver, Measured, Mirroring, Plan, Reason, Round, Rung, Selection, Setups, Stage,
     Standing, Verdict,

@@ -1,5 +1,6 @@
 //! The commands, a file each.
 
+pub(crate) mod apply;
 pub(crate) mod compare;
 mod configuration;
 pub(crate) mod data;

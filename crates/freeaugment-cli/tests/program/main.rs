@@ -1,5 +1,6 @@
 //! The real program, run as a user runs it.
 
+mod apply;
 mod browser;
 mod command;
 mod determinism;
@@ -12,4 +13,5 @@ mod reference;
 mod refusal;
 mod report;
 mod run_folder;
+mod tensorboard;
 mod training;

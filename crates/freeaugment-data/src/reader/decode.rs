@@ -12,14 +12,14 @@ use crate::picture::Picture;
 
 /// A small file may claim to be a huge image: these bound what is believed.
 #[derive(Clone, Copy, Debug)]
-struct Bounds {
+pub(super) struct Bounds {
     /// Of the file, and of what it unpacks to.
     bytes: u64,
     /// Pixels of the longer side.
     side: u32,
 }
 
-const BOUNDS: Bounds = Bounds { bytes: 1 << 30, side: 30_000 };
+pub(super) const BOUNDS: Bounds = Bounds { bytes: 1 << 30, side: 30_000 };
 
 /// Decodes a file; the error says what is wrong with it, without its name.
 pub(super) fn read(path: &Path) -> Result<Picture, String> {
@@ -78,7 +78,7 @@ fn is_palette(bytes: &[u8]) -> bool {
     bytes.get(COLOUR_TYPE) == Some(&3)
 }
 
-fn load(path: &Path) -> Result<Vec<u8>, String> {
+pub(super) fn load(path: &Path) -> Result<Vec<u8>, String> {
     let length = fs::metadata(path).map_err(|error| error.to_string())?.len();
     if length > BOUNDS.bytes {
         return Err(format!("the file has {length} bytes, at most {} are allowed", BOUNDS.bytes));
@@ -88,16 +88,23 @@ fn load(path: &Path) -> Result<Vec<u8>, String> {
 
 /// One broken file among a million must not end a run: should a decoder have a bug that panics, the image is
 /// unreadable and the rest goes on.
-fn guarded<T>(bytes: &[u8], of: impl Fn(&[u8]) -> Result<T, String>) -> Result<T, String> {
+pub(super) fn guarded<T>(bytes: &[u8], of: impl Fn(&[u8]) -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(|| of(bytes)))
         .unwrap_or_else(|_| Err("the decoder failed on this file".to_owned()))
 }
 
 fn decode(bytes: &[u8], bounds: Bounds) -> Result<Picture, String> {
+    let image = upright(checked(bytes, bounds)?, bounds)?.into_rgb8();
+    let (width, height) = (image.width() as usize, image.height() as usize);
+    Ok(Picture { height, width, channels: 3, pixels: image.into_raw() })
+}
+
+/// The decoder of an image that is whole and of a size that is believed.
+pub(super) fn checked(bytes: &[u8], bounds: Bounds) -> Result<impl ImageDecoder, String> {
     if bytes.starts_with(&[0xff, 0xd8]) && is_cut_short(bytes) {
         return Err("the JPEG data is cut short: there is no end marker".to_owned());
     }
-    let mut decoder = decoder(bytes, bounds)?;
+    let decoder = decoder(bytes, bounds)?;
     let (width, height) = decoder.dimensions();
     let decoded = u64::from(width) * u64::from(height) * 3;
     if decoder.total_bytes().max(decoded) > bounds.bytes {
@@ -106,15 +113,19 @@ fn decode(bytes: &[u8], bounds: Bounds) -> Result<Picture, String> {
             bounds.bytes
         ));
     }
+    Ok(decoder)
+}
+
+/// The image as it is meant to be seen.
+pub(super) fn upright(mut decoder: impl ImageDecoder, bounds: Bounds) -> Result<DynamicImage, String> {
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let mut image = DynamicImage::from_decoder(decoder).map_err(|error| reason(&error, bounds))?;
     image.apply_orientation(orientation);
-    let image = image.into_rgb8();
-    let (width, height) = (image.width() as usize, image.height() as usize);
+    let (width, height) = (image.width(), image.height());
     if width == 0 || height == 0 {
         return Err(format!("the image is empty: {width} × {height} pixels"));
     }
-    Ok(Picture { height, width, channels: 3, pixels: image.into_raw() })
+    Ok(image)
 }
 
 /// The decoder for what the bytes are, whatever the file's name says.
@@ -145,8 +156,8 @@ fn is_cut_short(bytes: &[u8]) -> bool {
     }
 }
 
-/// An error of the decoder, in one line and in our style.
-fn reason(error: &ImageError, bounds: Bounds) -> String {
+/// An error of the decoder or encoder, in one line and in our style.
+pub(super) fn reason(error: &ImageError, bounds: Bounds) -> String {
     let text = match error {
         ImageError::Limits(_) => {
             return format!(
@@ -166,6 +177,9 @@ pub(super) fn fuzz(bytes: &[u8]) {
     let bounds = Bounds { bytes: 1 << 22, side: 2048 };
     let picture = decode(bytes, bounds);
     let (size, mode) = (size_of_image(bytes), mode_of_image(bytes));
+    // Only what is read to be written again keeps its kind of pixels; what is readable does not depend on that.
+    let stored = super::stored::decode(bytes, bounds);
+    assert_eq!(stored.is_ok(), picture.is_ok());
     if let Ok(picture) = picture {
         assert_eq!(picture.pixels.len(), picture.height * picture.width * picture.channels);
         assert_eq!(size, Ok((picture.height, picture.width)));

@@ -100,17 +100,22 @@ pub(super) fn is_image(path: &Path) -> bool {
 }
 
 /// The image files in a folder and all folders in it, sorted by path.
+pub(super) fn images_below(root: &Path) -> Result<Vec<PathBuf>, Error> {
+    Ok(files_below(root)?.into_iter().filter(|file| is_image(file)).collect())
+}
+
+/// The visible files in a folder and all folders in it, sorted by path.
 ///
 /// Every real folder is visited once, so that links which lead back up, or which fan out, cannot hang.
-pub(super) fn images_below(root: &Path) -> Result<Vec<PathBuf>, Error> {
-    let (mut images, mut pending, mut seen) = (Vec::new(), vec![root.to_owned()], BTreeSet::new());
+pub(super) fn files_below(root: &Path) -> Result<Vec<PathBuf>, Error> {
+    let (mut files, mut pending, mut seen) = (Vec::new(), vec![root.to_owned()], BTreeSet::new());
     while let Some(path) = pending.pop() {
         if seen.insert(fs::canonicalize(&path).map_err(Error::io(&path))?) {
             let folder = Folder::list(&path)?;
-            images.extend(folder.files.into_iter().filter(|file| is_image(file)));
+            files.extend(folder.files);
             pending.extend(folder.folders.into_iter().rev());
         }
     }
-    images.sort();
-    Ok(images)
+    files.sort();
+    Ok(files)
 }

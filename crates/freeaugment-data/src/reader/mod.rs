@@ -16,9 +16,10 @@ pub(crate) mod pickle;
 mod quickdraw;
 mod quote;
 mod records;
+pub(crate) mod stored;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::dataset::Dataset;
 use crate::error::Error;
@@ -48,6 +49,16 @@ pub fn read_image(path: impl AsRef<Path>) -> Result<Picture, Error> {
     fs::metadata(path).map_err(Error::io(path))?;
     let bad = |reason| Error::BadImage { name: path.display().to_string(), reason };
     decode::read(path).map_err(bad)
+}
+
+/// The files of a folder and of all folders in it, classes or not: those that are images by their names, and the others.
+/// Both are sorted; hidden files are left out.
+pub fn list_images(folder: impl AsRef<Path>) -> Result<(Vec<PathBuf>, Vec<PathBuf>), Error> {
+    let folder = folder.as_ref();
+    if !fs::metadata(folder).map_err(Error::io(folder))?.is_dir() {
+        return Err(Error::bad_file(folder, "is a file: give the folder that holds the images"));
+    }
+    Ok(listing::files_below(folder)?.into_iter().partition(|file| listing::is_image(file)))
 }
 
 fn open_folder(path: &Path, deepest: usize) -> Result<Dataset, Error> {

@@ -3,19 +3,18 @@
 use std::path::Path;
 
 use freeaugment::{Images, Place, Policy, PolicyConfig};
-use freeaugment_base::random::{Purpose, Stream};
+use freeaugment_base::random::Stream;
 use freeaugment_base::{Fnv, nearest};
 use freeaugment_baseline::{
-    Augmentation, Baseline, BaselineError, BaselineFile, Crop as RecipeCrop, Moment, NamedBaseline, Order,
-    Recipe,
+    Baseline, BaselineError, BaselineFile, Crop as RecipeCrop, Moment, NamedBaseline, Order, Recipe,
 };
 use freeaugment_data::{Crop, Picture, PictureBatch, Pipeline};
 
+use crate::augmenter::{ACTIONS, Augmenter};
 use crate::config::{AssignmentChoice, Settings};
 use crate::error::Error;
 use crate::run::policy_file;
 
-pub(super) const ACTIONS: Purpose = Purpose::named("training/actions");
 /// The name of FreeAugment's own policy before it learns.
 const UNIFORM_FREE: &str = "uniform-free";
 
@@ -28,22 +27,6 @@ pub struct Candidate {
     pub(super) augmenter: Augmenter,
     file: Option<Vec<u8>>,
     document: Vec<u8>,
-}
-
-pub(super) enum Augmenter {
-    Nothing,
-    Policy(Box<Policy>),
-    Actions(Box<dyn Augmentation>),
-}
-
-impl std::fmt::Debug for Augmenter {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Nothing => "Nothing",
-            Self::Policy(_) => "Policy",
-            Self::Actions(_) => "Actions",
-        })
-    }
 }
 
 /// A batch as the network takes it.
@@ -171,7 +154,7 @@ impl Candidate {
             identity,
             document: policy.to_json()?.into_bytes(),
             recipe: Recipe { order, ..USUAL },
-            augmenter: Augmenter::Policy(Box::new(policy)),
+            augmenter: Augmenter::Learned(Box::new(policy)),
             file,
         })
     }
@@ -190,6 +173,11 @@ impl Candidate {
     /// The name it was asked for.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// What it does to images, apart from its recipe of crop and flip.
+    pub fn augmenter(&self) -> &Augmenter {
+        &self.augmenter
     }
 
     /// A text that differs where what is done to images differs.
@@ -240,7 +228,7 @@ impl Candidate {
     ) -> Result<Augmented, Error> {
         let images = match &self.augmenter {
             Augmenter::Nothing => batch.images,
-            Augmenter::Policy(policy) => {
+            Augmenter::Learned(policy) => {
                 let noise = policy.draw(seed, batch.epoch, &batch.indices);
                 let sample = policy.sample(noise, policy.config().evaluation_temperature)?;
                 policy.apply(&batch.images, &sample)?

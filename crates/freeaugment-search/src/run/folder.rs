@@ -83,23 +83,23 @@ impl RunFolder {
 
     /// Holds the folder against other processes, as long as the file lives.
     pub(crate) fn lock(&self) -> Result<File, Error> {
-        let path = self.lock_file();
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(Error::io(&path))?;
-        // A process that was killed holds its lock until it is gone, which takes a moment.
-        for _ in 0..10 {
-            match file.try_lock() {
-                Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(100)),
-                Ok(()) => return Ok(file),
-                Err(TryLockError::Error(source)) => return Err(Error::Io { path, source }),
-            }
-        }
-        Err(Error::RunLocked { path: self.0.clone() })
+        hold(&self.lock_file())?.ok_or_else(|| Error::RunLocked { path: self.0.clone() })
     }
+}
+
+/// Holds a file against other processes, as long as it lives; none where another process holds it.
+pub(crate) fn hold(path: &Path) -> Result<Option<File>, Error> {
+    let file = OpenOptions::new().create(true).truncate(false).write(true).open(path);
+    let file = file.map_err(Error::io(path))?;
+    // A process that was killed holds its lock until it is gone, which takes a moment.
+    for _ in 0..10 {
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => std::thread::sleep(Duration::from_millis(100)),
+            Ok(()) => return Ok(Some(file)),
+            Err(TryLockError::Error(source)) => return Err(Error::Io { path: path.to_owned(), source }),
+        }
+    }
+    Ok(None)
 }
 
 /// Makes a folder, where there is none.

@@ -22,7 +22,7 @@ pub use metric::{
 };
 pub use writer::RunWriter;
 
-pub(crate) use folder::{RunFolder, make_folder, read_json, write, write_json};
+pub(crate) use folder::{RunFolder, hold, make_folder, read_json, write, write_json};
 pub(crate) use journal::Journal;
 
 use crate::compare::{Comparison, Proof, Report, Summary, Trial};
