@@ -190,8 +190,8 @@ impl Plan {
 }
 
 /// Rounds of selection, the longest first. The better ones have more classifiers: what separates good policies is smaller
-/// than what separates seeds. Where classifiers are cheap every candidate has two from the beginning; with little time,
-/// the defaults, the initial and the learned policy compete alone.
+/// than what separates seeds. The best default goes on with them whatever its place. Where classifiers are cheap every
+/// candidate has two from the beginning; with little time, the defaults, the initial and the learned policy compete alone.
 fn schedules(candidates: usize) -> [Vec<Rung>; 4] {
     let rungs = |rounds: &[(usize, u64)]| {
         rounds.iter().map(|&(candidates, seeds)| Rung { candidates, seeds }).collect::<Vec<_>>()
@@ -207,11 +207,13 @@ fn schedules(candidates: usize) -> [Vec<Rung>; 4] {
 /// The one that has to fit into the budget when it is settled how long classifiers are trained.
 const USUAL: usize = 1;
 
-/// How many classifiers rounds train at most: each of them once, and those that a combined policy has missed.
+/// How many classifiers rounds train at most: each of them once, those that a combined policy has missed, and those of a
+/// default that is not among the best.
 fn cells(rungs: &[Rung]) -> u64 {
     let before = std::iter::once(0).chain(rungs.iter().map(|rung| rung.seeds));
     let cells = rungs.iter().zip(before).map(|(rung, before)| rung.candidates as u64 * (rung.seeds - before));
-    cells.sum::<u64>() + rungs.first().filter(|_| rungs.len() > 1).map_or(0, |first| first.seeds)
+    let [_, .., last] = rungs else { return cells.sum() };
+    cells.sum::<u64>() + last.seeds
 }
 
 /// Seconds of a training step under the initial policy, and after how many epochs a classifier without any knows its
@@ -330,8 +332,8 @@ mod tests {
     }
 
     #[test]
-    fn rounds_train_every_classifier_once_and_what_a_combined_policy_has_missed() {
-        let expected = [20 + 10 + 12 + 2, 10 + 4 + 4 + 1, 10 + 3 + 1, 8 + 2 + 1];
+    fn rounds_train_every_classifier_once_and_what_a_combined_policy_and_a_default_have_missed() {
+        let expected = [20 + 10 + 12 + 2 + 6, 10 + 4 + 4 + 1 + 3, 10 + 3 + 1 + 1, 8 + 2 + 1 + 1];
         assert_eq!(schedules(10).map(|rungs| cells(&rungs)), expected);
     }
 }

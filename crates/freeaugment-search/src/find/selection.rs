@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 
+use super::DEFAULTS;
 use super::plan::Rung;
 use crate::compare::{Candidate, Comparison, ComparisonObserver, open_or_create};
 use crate::config::Settings;
@@ -54,7 +55,7 @@ pub(super) struct Competition<'a> {
 
 impl Competition<'_> {
     /// Trains what is left of all rounds. `candidates` come from the simplest to the least simple one; after the first
-    /// round one more may join them, as `combine` makes of its standings.
+    /// round one more may join them, as `combine` makes of its standings. The best default goes on to the end.
     pub(super) fn run(
         &self,
         candidates: &mut Vec<Arc<Candidate>>,
@@ -67,7 +68,7 @@ impl Competition<'_> {
         for rung in self.rungs {
             let combined =
                 if let [first] = &rounds[..] { combine(&first.standings)?.map(Arc::new) } else { None };
-            left.truncate(rung.candidates - usize::from(combined.is_some()));
+            go_on(&mut left, rung.candidates - usize::from(combined.is_some()), |candidate| candidate.name());
             left.extend(combined.clone());
             candidates.extend(combined);
             let Some(standings) = self.round(&left, rung.seeds, observer, stop)? else {
@@ -121,6 +122,14 @@ impl Competition<'_> {
     }
 }
 
+/// Leaves the first so many, and the first default: what wins must have met it with as many classifiers each.
+fn go_on<T: Clone>(left: &mut Vec<T>, count: usize, name: impl Fn(&T) -> &str) {
+    let default = left.iter().position(|one| DEFAULTS.contains(&name(one)));
+    let dropped = default.filter(|at| *at >= count).map(|at| left[at].clone());
+    left.truncate(count);
+    left.extend(dropped);
+}
+
 /// The best; or the simplest of those that so many images cannot tell from it.
 fn simplest_of_the_best(
     standings: &[Standing],
@@ -137,6 +146,22 @@ fn simplest_of_the_best(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_best_default_goes_on_with_the_best() {
+        let after = |names: &[&'static str], count| {
+            let mut left = names.to_vec();
+            go_on(&mut left, count, |name| name);
+            left
+        };
+        assert_eq!(
+            after(&["learned", "initial", "rand:2:9", "standard"], 2),
+            ["learned", "initial", "rand:2:9"]
+        );
+        assert_eq!(after(&["learned", "rand:2:9", "standard", "initial"], 2), ["learned", "rand:2:9"]);
+        assert_eq!(after(&["learned", "standard"], 2), ["learned", "standard"]);
+        assert_eq!(after(&["learned", "initial"], 1), ["learned"]);
+    }
 
     #[test]
     fn ties_go_to_the_simpler_and_the_rest_to_the_better() {
