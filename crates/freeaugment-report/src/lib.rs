@@ -20,7 +20,6 @@
 mod axis;
 mod board;
 mod chart;
-mod csv;
 mod escape;
 mod figure;
 mod letter;
