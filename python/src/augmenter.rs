@@ -3,28 +3,17 @@
 use std::path::Path;
 
 use freeaugment::{Policy, Sharing};
-use freeaugment_base::random::{Purpose, Stream};
-use freeaugment_baseline::{Augmentation, BaselineFile, Moment};
-use freeaugment_search::{Candidate, Task, policy_file, resolve};
+use freeaugment_baseline::{BaselineFile, Moment};
+use freeaugment_search::{Augmenter as Kind, Candidate, Drawn, Task, policy_file, resolve};
 use pyo3::prelude::*;
 
 use crate::PolicyError;
-use crate::drawn::Drawn;
-
-/// The purpose that trainings draw actions for, so that the same key gives the same actions there and here.
-const ACTIONS: Purpose = Purpose::named("training/actions");
 
 /// What augments images, with the text of its file.
 pub(crate) struct Augmenter {
     pub(crate) document: String,
     pub(crate) title: String,
     kind: Kind,
-}
-
-enum Kind {
-    Nothing,
-    Learned(Box<Policy>),
-    Actions(Box<dyn Augmentation>),
 }
 
 /// What a draw is a function of.
@@ -112,12 +101,6 @@ impl Augmenter {
     /// Draws for one image. The calling thread alone works on it.
     pub(crate) fn draw(&self, key: Key, moment: Moment) -> Drawn {
         let Key { seed, epoch, index } = key;
-        match &self.kind {
-            Kind::Nothing => Drawn::Actions(Vec::new()),
-            Kind::Learned(policy) => Drawn::Chain(policy.chain(seed, epoch, index)),
-            Kind::Actions(augmentation) => {
-                Drawn::Actions(augmentation.actions(&mut Stream::new(seed, ACTIONS, epoch, index), moment))
-            }
-        }
+        self.kind.draw(seed, epoch, index, moment)
     }
 }

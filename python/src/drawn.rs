@@ -1,35 +1,41 @@
 //! What was drawn for one image: as Python reads it, and as it is done to pixels.
 
-use freeaugment::{Chain, Error, ImagesMut, ImagesRef, Motion, Pixel, Shape, Step, Strides, Transformation};
+use freeaugment::{Chain, Error, ImagesMut, ImagesRef, Pixel, Shape, Step, Strides, Transformation};
 use freeaugment_baseline::{Action, Operation};
 use freeaugment_data::Picture;
+use freeaugment_search::Drawn;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::layout;
 
-/// The transformations of one image in their order.
-pub(crate) enum Drawn {
-    /// Of a learned policy.
-    Chain(Chain),
-    /// Of a baseline: operations of PIL on bytes.
-    Actions(Vec<Action>),
-}
-
 /// A step as Python has it: name, magnitude and its unit, and the centre for operations that have a place.
 pub(crate) type Row = (String, Option<f64>, Option<String>, Option<(f64, f64)>);
 
-impl Drawn {
+/// What was drawn, as Python hands it around.
+pub(crate) trait Rows: Sized {
     /// The steps as rows.
-    pub(crate) fn rows(&self) -> Vec<Row> {
+    fn rows(&self) -> Vec<Row>;
+    /// Rows that were read: those of a learned policy name transformations, those of a baseline operations.
+    fn from_rows(rows: Vec<Row>, learned: bool) -> PyResult<Self>;
+    /// Does it to one image.
+    fn apply_to<P: Sample>(
+        &self,
+        shape: Shape,
+        source: (&[P], Strides),
+        target: (&mut [P], Strides),
+    ) -> Result<(), Error>;
+}
+
+impl Rows for Drawn {
+    fn rows(&self) -> Vec<Row> {
         match self {
             Self::Chain(chain) => chain.steps().iter().map(row_of_step).collect(),
             Self::Actions(actions) => actions.iter().map(row_of_action).collect(),
         }
     }
 
-    /// Rows that were read: those of a learned policy name transformations, those of a baseline operations.
-    pub(crate) fn from_rows(rows: Vec<Row>, learned: bool) -> PyResult<Self> {
+    fn from_rows(rows: Vec<Row>, learned: bool) -> PyResult<Self> {
         let refused = |error: Error| PyValueError::new_err(error.to_string());
         if learned {
             let step = |(name, magnitude, ..): Row| {
@@ -54,8 +60,7 @@ impl Drawn {
         Ok(Self::Actions(rows.into_iter().map(action).collect::<PyResult<_>>()?))
     }
 
-    /// Does it to one image.
-    pub(crate) fn apply<P: Sample>(
+    fn apply_to<P: Sample>(
         &self,
         shape: Shape,
         (source, source_strides): (&[P], Strides),
@@ -75,28 +80,6 @@ impl Drawn {
                 }
                 P::from_bytes(&picture.pixels, shape, target_strides, target)
             }
-        }
-    }
-
-    /// Where it moves things in an image of this size.
-    pub(crate) fn motion(&self, height: usize, width: usize) -> Motion {
-        match self {
-            Self::Chain(chain) => Motion::of_chain(chain, height, width),
-            Self::Actions(actions) => Action::motion(actions, height, width),
-        }
-    }
-
-    /// For each pixel of the result, row by row, the number of the one it shows; `u32::MAX` for what lies outside.
-    pub(crate) fn moved_pixels(&self, height: usize, width: usize) -> Result<Vec<u32>, Error> {
-        match self {
-            Self::Chain(chain) => {
-                let shape = Shape { count: 1, channels: 1, height, width };
-                let numbers: Vec<u32> = (0..u32::try_from(shape.plane()).unwrap_or(u32::MAX)).collect();
-                let mut moved = vec![0; numbers.len()];
-                chain.move_mask(&numbers, shape, Strides::planar(shape), u32::MAX, &mut moved)?;
-                Ok(moved)
-            }
-            Self::Actions(actions) => Ok(Action::moved_pixels(actions, height, width)),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Where masks, boxes and key points go.
 
 use freeaugment::Motion;
+use freeaugment_search::Drawn;
 use pyo3::prelude::*;
 use pyo3::types::PyByteArray;
 
-use crate::drawn::Drawn;
 use crate::spread::guarded;
 
 /// What drawn transformations do to places in an image of one size.

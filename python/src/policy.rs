@@ -4,13 +4,14 @@ use std::borrow::Borrow;
 use std::path::PathBuf;
 
 use freeaugment_baseline::Moment;
+use freeaugment_search::Drawn;
 use pyo3::buffer::Element;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use crate::array::Array;
 use crate::augmenter::{Augmenter, Key};
-use crate::drawn::{Drawn, Row, Sample};
+use crate::drawn::{Row, Rows as _, Sample};
 use crate::motion::NativeMotion;
 use crate::spread::{guarded, spread};
 
@@ -169,7 +170,7 @@ fn apply<T: Element + Sample + Sync, D: Borrow<Drawn>>(
             let drawn = draw(image, source.height, source.width);
             from.image(&source, image, |pixels, strides| {
                 to.image_mut(&target, image, |out, out_strides| {
-                    drawn.borrow().apply(source.shape(), (pixels, strides), (out, out_strides))
+                    drawn.borrow().apply_to(source.shape(), (pixels, strides), (out, out_strides))
                 })
             })?;
             from.copy_opacity(&source, &target, to, image);

@@ -17,6 +17,7 @@
 //! assert_ne!(Fnv::of(b"a"), Fnv::of(b"b"));
 //! ```
 
+pub mod csv;
 pub mod document;
 mod file;
 mod hash;

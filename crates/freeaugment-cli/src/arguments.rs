@@ -351,8 +351,15 @@ pub(crate) struct ApplyArguments {
     /// How many images may be unreadable (they are named and skipped)
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) max_unreadable: usize,
-    #[command(flatten)]
-    pub(crate) manner: Manner,
+    /// Threads that compute; the result does not depend on them [default: as many as there are cores]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+    /// Say nothing but errors
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+    /// Print one JSON object for the outcome, and no table
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]
@@ -369,15 +376,25 @@ pub(crate) struct Manner {
     /// Threads that compute; the result does not depend on them [default: as many as there are cores]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
-    /// Write no page: else report.html in the run shows how far it is, and at the end what came of it
-    #[arg(long)]
-    pub(crate) no_report: bool,
+    #[command(flatten)]
+    pub(crate) record: Record,
     /// Say nothing but errors
     #[arg(long, short)]
     pub(crate) quiet: bool,
     /// Print one JSON object per epoch and one for the outcome, and no tables
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// What is written of a run for people to look at.
+#[derive(Clone, Copy, Debug, Args)]
+pub(crate) struct Record {
+    /// Write no page: else report.html in the run shows how far it is, and at the end what came of it
+    #[arg(long)]
+    pub(crate) no_report: bool,
+    /// Also write event files for TensorBoard into the run; a run that has them goes on with them
+    #[arg(long)]
+    pub(crate) tensorboard: bool,
 }
 
 #[derive(Debug, Args)]
@@ -403,6 +420,9 @@ pub(crate) struct ReportArguments {
     /// No pictures: the data is not read
     #[arg(long)]
     pub(crate) no_pictures: bool,
+    /// Also write event files for TensorBoard into the runs
+    #[arg(long)]
+    pub(crate) tensorboard: bool,
 }
 
 #[derive(Debug, Args)]

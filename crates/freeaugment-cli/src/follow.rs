@@ -1,59 +1,91 @@
-//! The page of a run while it is worked on. That it cannot be written is worth a line, and nothing more.
+//! What is written of a run for people while it is worked on: its page, and event files. That one of them cannot be written is
+//! worth a line, and nothing more.
 
 use std::cell::RefCell;
 use std::path::Path;
 use std::rc::Rc;
 
-use freeaugment_report::{Live, PAGE};
+use freeaugment_report::{Board, Live, PAGE};
 use freeaugment_search::Error;
 
-use crate::arguments::Manner;
+use crate::arguments::Record;
 use crate::output;
 
-/// Writes the page; all copies write the same one.
+/// Writes the page and the event files; all copies write the same ones.
 #[derive(Clone, Debug)]
-pub(crate) struct Follow(Option<Rc<RefCell<Following>>>);
+pub(crate) struct Follow(Rc<RefCell<Following>>);
 
 #[derive(Debug)]
 struct Following {
-    live: Live,
+    page: Option<Written<Live>>,
+    board: Option<Written<Board>>,
+}
+
+#[derive(Debug)]
+struct Written<T> {
+    what: &'static str,
+    writer: T,
     warned: bool,
 }
 
+impl<T> Written<T> {
+    fn new(what: &'static str, writer: T) -> Self {
+        Self { what, writer, warned: false }
+    }
+
+    fn write(&mut self, write: impl FnOnce(&mut T) -> Result<(), Error>) {
+        if let Err(error) = write(&mut self.writer)
+            && !std::mem::replace(&mut self.warned, true)
+        {
+            output::say(&format!("warning: {} not written: {error}", self.what));
+        }
+    }
+}
+
 impl Follow {
-    /// The page of the run in this folder, unless nobody wants it.
-    pub(crate) fn new(run: &Path, manner: Manner) -> Self {
-        let wanted = !manner.no_report;
-        Self(wanted.then(|| Rc::new(RefCell::new(Following { live: Live::new(run), warned: false }))))
+    /// The run in this folder. Event files that were begun are gone on with.
+    pub(crate) fn new(run: &Path, record: Record) -> Self {
+        let wants_board = record.tensorboard || Board::is_begun(run).unwrap_or(false);
+        let page = (!record.no_report).then(|| Written::new("the report is", Live::new(run)));
+        let board = wants_board.then(|| Written::new("the event files are", Board::new(run)));
+        Self(Rc::new(RefCell::new(Following { page, board })))
     }
 
     /// An epoch has ended.
     pub(crate) fn epoch(&self) {
-        self.write(|live| live.epoch().map(|_| ()));
+        self.0.borrow_mut().write(|live| live.epoch().map(|_| ()), Board::epoch);
     }
 
     /// The work has. Where it failed, what went wrong there is told, and not what that did to the page.
     pub(crate) fn end(&self, failed: bool) {
-        let Some(following) = &self.0 else { return };
-        following.borrow_mut().warned |= failed;
-        self.write(Live::end);
+        let following = &mut *self.0.borrow_mut();
+        if failed {
+            following.page.iter_mut().for_each(|page| page.warned = true);
+            following.board.iter_mut().for_each(|board| board.warned = true);
+        }
+        following.write(Live::end, Board::tell);
     }
 
     /// Says where the page is, where there is one.
     pub(crate) fn tell(&self, run: &Path) {
         let page = run.join(PAGE);
-        if self.0.is_some() && page.is_file() {
+        if self.0.borrow().page.is_some() && page.is_file() {
             output::say(&format!("      open {} in a browser", output::quoted(&page)));
         }
     }
+}
 
-    fn write(&self, write: impl FnOnce(&mut Live) -> Result<(), Error>) {
-        let Some(following) = &self.0 else { return };
-        let mut following = following.borrow_mut();
-        if let Err(error) = write(&mut following.live)
-            && !std::mem::replace(&mut following.warned, true)
-        {
-            output::say(&format!("warning: the report is not written: {error}"));
+impl Following {
+    fn write(
+        &mut self,
+        page: impl FnOnce(&mut Live) -> Result<(), Error>,
+        board: impl FnOnce(&mut Board) -> Result<(), Error>,
+    ) {
+        if let Some(written) = &mut self.page {
+            written.write(page);
+        }
+        if let Some(written) = &mut self.board {
+            written.write(board);
         }
     }
 }

@@ -18,9 +18,7 @@ use std::ffi::OsString;
 use clap::Parser as _;
 
 use crate::arguments::{Arguments, Command};
-use crate::command::{
-    apply, compare, data, export, find, import, preview, report, resume, search, show,
-};
+use crate::command::{apply, compare, data, export, find, import, preview, report, resume, search, show};
 
 /// The Python that applies what was drawn to a batch of Kornia's: part of what `export` writes.
 pub const KORNIA_OPERATIONS: &str = export::KORNIA_OPERATIONS;

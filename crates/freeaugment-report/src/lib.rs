@@ -3,6 +3,7 @@
 //! [`write()`] makes one self-contained HTML page of a run or of several, without a script, and beside it, where asked for, a
 //! folder with every figure as SVG and PNG and the numbers behind it as CSV. It reads runs through [`Run`] alone and shows what
 //! can be read; what cannot is named on the page. The same run gives the same bytes.
+//! [`Live`] writes the page of a run that goes on, and [`Board`] its event files for TensorBoard.
 //!
 //! ```no_run
 //! use freeaugment_report::{Files, Pictures, write};
@@ -17,8 +18,8 @@
 //! ```
 
 mod axis;
+mod board;
 mod chart;
-mod csv;
 mod escape;
 mod figure;
 mod letter;
@@ -32,6 +33,7 @@ mod sheet;
 mod studio;
 mod svg;
 mod terminal;
+mod turn;
 mod words;
 
 use std::path::Path;
@@ -39,6 +41,7 @@ use std::path::Path;
 use freeaugment_base::write_atomically;
 use freeaugment_search::{Error, Run, Task};
 
+pub use board::Board;
 pub use live::Live;
 pub use preview::Preview;
 pub use terminal::Terminal;

@@ -10,8 +10,7 @@ use crate::letter::{self, Ink, LINE};
 use crate::picture::{fitted, png, rgb};
 use crate::sheet::strip_of_each;
 
-/// Pixels of a picture on the sheet, between two, and lines of words beneath each.
-const CELL: u32 = 192;
+/// Pixels between two pictures, and lines of words beneath each.
 const GAP: u32 = 12;
 const LINES: usize = 10;
 
@@ -29,6 +28,8 @@ pub struct Preview<'a> {
     pub seed: u64,
     /// Images are made smaller until their longer side has so many pixels.
     pub size: usize,
+    /// The longer side of a picture on the sheet.
+    pub side: u32,
 }
 
 impl Preview<'_> {
@@ -45,7 +46,7 @@ impl Preview<'_> {
                     if example.steps.is_empty() { "nothing".to_owned() } else { example.steps.join(", ") };
                 cells.push((rgb(&example.picture), words, PLAIN));
             }
-            rows.push(row(&cells));
+            rows.push(row(&cells, self.side));
         }
         if let (Some(policy), Some((_, picture))) = (strips, images.first()) {
             let strips = strip_of_each(policy, &Learned::new(policy)?, &self.sized(picture))?;
@@ -69,16 +70,16 @@ fn paper(width: u32, height: u32) -> RgbImage {
 }
 
 /// Pictures beside each other, with words beneath.
-fn row(cells: &[(RgbImage, String, Ink)]) -> RgbImage {
-    let letters = (CELL / letter::WIDTH) as usize;
+fn row(cells: &[(RgbImage, String, Ink)], side: u32) -> RgbImage {
+    let letters = (side / letter::WIDTH) as usize;
     let cells: Vec<(RgbImage, Vec<String>, Ink)> = (cells.iter())
-        .map(|(image, words, ink)| (fitted(image, CELL), few(letter::lines(words, letters), letters), *ink))
+        .map(|(image, words, ink)| (fitted(image, side), few(letter::lines(words, letters), letters), *ink))
         .collect();
     let tallest = cells.iter().map(|(image, ..)| image.height()).max().unwrap_or(0);
     let lines = cells.iter().map(|(_, lines, _)| lines.len() as u32).max().unwrap_or(0);
-    let mut out = paper(cells.len() as u32 * (CELL + GAP), tallest + lines * LINE + GAP);
+    let mut out = paper(cells.len() as u32 * (side + GAP), tallest + lines * LINE + GAP);
     for (at, (image, lines, ink)) in (0_u32..).zip(&cells) {
-        let left = i64::from(at * (CELL + GAP));
+        let left = i64::from(at * (side + GAP));
         imageops::replace(&mut out, image, left, 0);
         for (number, line) in (1_u32..).zip(lines) {
             letter::write(&mut out, (left, i64::from(tallest + number * LINE - 5)), line, *ink);

@@ -78,7 +78,7 @@ impl Drawn {
     }
 
     /// For each pixel of the result, row by row, the number of the one it shows; `u32::MAX` for what lies outside.
-    pub fn moved_pixels(&self, height: usize, width: usize) -> Result<Vec<u32>, Error> {
+    pub fn moved_pixels(&self, height: usize, width: usize) -> Result<Vec<u32>, freeaugment::Error> {
         match self {
             Self::Chain(chain) => {
                 let shape = Shape { count: 1, channels: 1, height, width };

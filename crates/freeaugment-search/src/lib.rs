@@ -41,7 +41,6 @@ mod config;
 mod describe;
 mod error;
 mod estimate;
-mod events;
 mod find;
 mod run;
 mod session;
@@ -61,7 +60,6 @@ pub use describe::{
 };
 pub use error::Error;
 pub use estimate::{CandidateEstimate, ComparisonEstimate, SearchEstimate};
-pub use events::{Chart, Charts};
 pub use find::{
     DEFAULTS, Find, FindObserver, Measured, Mirroring, Plan, Reason, Round, Rung, Selection, Setups, Stage,
     Standing, Verdict,

@@ -13,9 +13,8 @@ use crate::output::{self, print, print_json};
 use crate::progress::Copying;
 
 pub(crate) fn run(arguments: &ApplyArguments) -> Result<Ending, Failure> {
-    let manner = arguments.manner;
-    use_threads(manner.threads)?;
-    interrupt::listen(manner.quiet)?;
+    use_threads(arguments.threads)?;
+    interrupt::listen(arguments.quiet)?;
     // The defaults take a policy as its file has it.
     let policy = Candidate::open(&arguments.policy, &Settings::default())?;
     let settings = ApplySettings {
@@ -27,27 +26,27 @@ pub(crate) fn run(arguments: &ApplyArguments) -> Result<Ending, Failure> {
     };
     let apply = Apply::new(&policy, &arguments.input, &arguments.output, settings)?;
     interrupt::be_careful();
-    let copying = Copying::new(manner.quiet);
+    let copying = Copying::new(arguments.quiet);
     let result = apply.run(&copying, interrupt::stop());
     copying.end();
     let (halt, applied) = result?;
-    if !manner.quiet {
+    if !arguments.quiet {
         notes(&applied);
     }
     if halt == Halt::Stopped {
         let done = applied.before + applied.written;
         let again = output::again();
         output::say(&format!("interrupted: {done} of {} files are there\nto go on: {again}", apply.files()));
-        if manner.json {
+        if arguments.json {
             print_json(
                 &serde_json::json!({ "outcome": "interrupted", "applied": applied, "resume": again }),
             )?;
         }
         return Ok(Ending::Interrupted);
     }
-    if manner.json {
+    if arguments.json {
         print_json(&serde_json::json!({ "outcome": "finished", "applied": applied }))?;
-    } else if !manner.quiet {
+    } else if !arguments.quiet {
         print(&summary(&applied, &arguments.output))?;
     }
     Ok(Ending::Done)

@@ -82,7 +82,7 @@ fn carry_out(
         let notes = Notes(&setup.dataset.notes);
         output::say(&format!("{budget}\n  run       {}{notes}", run.folder().display()));
     }
-    let follow = Follow::new(run.folder(), manner);
+    let follow = Follow::new(run.folder(), manner.record);
     let mut cells = Cells::new("test", manner.quiet, follow.clone());
     let halt = comparison.run(run, settings, setup, &mut cells, interrupt::stop());
     let (done, left) = cells.end();

@@ -138,7 +138,7 @@ fn carry_out(find: &Find, run: &RunWriter, manner: Manner) -> Result<Ending, Fai
     if !manner.quiet {
         output::say(&format!("{}\n  run        {}\n", find.planned(), run.folder().display()));
     }
-    let follow = Follow::new(run.folder(), manner);
+    let follow = Follow::new(run.folder(), manner.record);
     let mut stages =
         Stages { manner, follow: follow.clone(), images: "validation", steps: None, cells: None };
     let ended = find.run(run, &mut stages, interrupt::stop());

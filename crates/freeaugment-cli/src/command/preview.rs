@@ -16,6 +16,8 @@ use crate::output::print;
 /// Rows where nothing is said of them.
 const ROWS: usize = 4;
 const SAMPLES: u32 = 6;
+/// Pixels of a picture on the sheet.
+const SIDE: u32 = 192;
 
 pub(crate) fn run(arguments: &PreviewArguments) -> Result<Ending, Failure> {
     let data = arguments.data.as_ref().map(|folder| folder.display().to_string()).unwrap_or_default();
@@ -37,6 +39,7 @@ pub(crate) fn run(arguments: &PreviewArguments) -> Result<Ending, Failure> {
         samples: arguments.grid.map_or(SAMPLES, |grid| grid.columns),
         seed: arguments.seed,
         size: arguments.size.into(),
+        side: SIDE,
     };
     let png = preview.draw(&images, strips.as_ref())?;
     freeaugment_base::write_atomically(&out, &png)

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use freeaugment_report::{Files, PAGE, Pictures, write};
+use freeaugment_report::{Board, Files, PAGE, Pictures, write};
 use freeaugment_search::Run;
 
 use crate::arguments::ReportArguments;
@@ -17,6 +17,11 @@ pub(crate) fn run(arguments: &ReportArguments) -> Result<Ending, Failure> {
     });
     let pictures = if arguments.no_pictures { Pictures::Without } else { Pictures::With };
     write(&runs, &path, pictures, Files::With)?;
+    if arguments.tensorboard {
+        for run in &runs {
+            Board::new(run.folder()).tell()?;
+        }
+    }
     print(&path.display().to_string())?;
     Ok(Ending::Done)
 }

@@ -82,7 +82,7 @@ struct Ended<'a> {
 /// Takes the steps that are left, shows what was learned and proves it.
 fn carry_out(mut search: Search, run: &RunWriter, manner: Manner) -> Result<Ending, Failure> {
     interrupt::be_careful();
-    let follow = Follow::new(run.folder(), manner);
+    let follow = Follow::new(run.folder(), manner.record);
     if search.progress().is_finished() {
         if !manner.quiet {
             let steps = search.progress().total;

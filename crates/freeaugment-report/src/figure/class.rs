@@ -5,9 +5,9 @@ use freeaugment_search::{Trial, TrialResult};
 
 use super::Figure;
 use crate::axis::{Scale, extent, number};
-use crate::csv::{Csv, cell};
 use crate::escape::shortened;
 use crate::svg::Svg;
+use freeaugment_base::csv::{Csv, cell};
 
 /// Classes that are shown at either end.
 const ENDS: usize = 6;

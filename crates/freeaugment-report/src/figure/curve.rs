@@ -4,7 +4,7 @@ use freeaugment_search::SearchEpoch;
 
 use super::Figure;
 use crate::chart::{Chart, Numbers, Series};
-use crate::csv::{Csv, cell};
+use freeaugment_base::csv::{Csv, cell};
 
 type Value = fn(&SearchEpoch) -> Option<f64>;
 

@@ -5,8 +5,8 @@ use freeaugment_search::SearchEpoch;
 use super::Figure;
 use crate::axis::{Scale, number};
 use crate::chart::{LARGE, thinned};
-use crate::csv::{Csv, cell};
 use crate::svg::Svg;
+use freeaugment_base::csv::{Csv, cell};
 
 /// The distribution over depths, deepest at the top; `planted` is the right depth where it is known.
 pub(crate) fn figure(epochs: &[SearchEpoch], planted: Option<usize>) -> Option<Figure> {

@@ -4,9 +4,9 @@ use freeaugment_search::{Row, Summary};
 
 use super::Figure;
 use crate::axis::{Scale, extent, number};
-use crate::csv::{Csv, cell};
 use crate::escape::shortened;
 use crate::svg::Svg;
+use freeaugment_base::csv::{Csv, cell};
 
 const WIDTH: f64 = 400.0;
 const TOP: f64 = 26.0;

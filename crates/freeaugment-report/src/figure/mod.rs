@@ -10,11 +10,11 @@ pub(crate) mod range;
 pub(crate) mod training;
 pub(crate) mod types;
 
-use crate::csv::Csv;
 use crate::escape::escape;
 use crate::picture::png;
 use crate::raster;
 use crate::svg::Svg;
+use freeaugment_base::csv::Csv;
 
 /// A figure: drawings with a title, a sentence, and the numbers behind them.
 #[derive(Clone, Debug)]

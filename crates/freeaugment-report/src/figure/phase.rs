@@ -5,8 +5,8 @@ use freeaugment_search::{Phases, SearchEpoch};
 
 use super::Figure;
 use crate::axis::number;
-use crate::csv::{Csv, cell};
 use crate::svg::Svg;
+use freeaugment_base::csv::{Csv, cell};
 
 type Seconds = fn(&Phases) -> f64;
 

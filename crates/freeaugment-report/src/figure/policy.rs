@@ -6,8 +6,8 @@ use freeaugment_search::{Learned, Range};
 use super::Figure;
 use super::range::Plants;
 use crate::axis::{Scale, number};
-use crate::csv::{Csv, cell};
 use crate::svg::Svg;
+use freeaugment_base::csv::{Csv, cell};
 
 /// The bars of a policy, most used first.
 pub(crate) fn figure(id: &str, title: &str, learned: &Learned, plants: &Plants) -> Figure {

@@ -4,7 +4,7 @@ use freeaugment_search::{Learned, Range, SearchEpoch};
 
 use super::Figure;
 use crate::chart::{Chart, Numbers, SMALL, Series};
-use crate::csv::{Csv, cell};
+use freeaugment_base::csv::{Csv, cell};
 
 /// From so many different layers on, bands would hide each other.
 const MOST_BANDS: usize = 3;

@@ -4,7 +4,7 @@ use freeaugment_search::TrainingEpoch;
 
 use super::Figure;
 use crate::chart::{Chart, Numbers, Series};
-use crate::csv::{Csv, cell};
+use freeaugment_base::csv::{Csv, cell};
 
 /// A policy and the epochs of each of its classifiers.
 pub(crate) struct Trained {

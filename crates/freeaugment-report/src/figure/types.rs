@@ -5,8 +5,8 @@ use freeaugment_search::SearchEpoch;
 use super::Figure;
 use crate::axis::number;
 use crate::chart::{Chart, Numbers, SMALL, Series};
-use crate::csv::{Csv, cell};
 use crate::svg::Svg;
+use freeaugment_base::csv::{Csv, cell};
 
 /// Columns of a map over time.
 const MOST_COLUMNS: usize = 48;

@@ -4,9 +4,9 @@ use freeaugment_search::{Run, SearchEpoch, Task};
 
 use super::search::Known;
 use crate::chart::{Chart, Numbers, Series};
-use crate::csv::{Csv, cell};
 use crate::figure::{Figure, forest, policy};
 use crate::page::Page;
+use freeaugment_base::csv::{Csv, cell};
 
 /// The page of several runs.
 pub(crate) fn page(runs: &[Run]) -> Page {

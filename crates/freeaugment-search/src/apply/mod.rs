@@ -199,7 +199,7 @@ impl<'a> Apply<'a> {
             return Ok((Halt::Stopped, applied));
         }
         let rows: Vec<Row> = fates.into_iter().flatten().flat_map(|fate| fate.rows).collect();
-        save_manifest(&self.places.output, &rows)?;
+        save_manifest(&self.places.output, rows)?;
         Ok((Halt::Finished, applied))
     }
 

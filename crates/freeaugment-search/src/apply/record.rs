@@ -1,8 +1,8 @@
 //! What stands in the folder of copies beside them: of what they are, and what was done to each.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use freeaugment_base::csv::Csv;
 use serde::{Deserialize, Serialize};
 
 use super::ApplySettings;
@@ -69,23 +69,23 @@ impl Record {
             [
                 ("format", record.format.clone()),
                 ("program", record.program.clone()),
-                ("policy_identity", record.policy_identity.clone()),
-                ("images", record.images.clone()),
+                ("policy", record.policy_identity.clone()),
+                ("images of", record.images.clone()),
                 ("seed", record.seed.to_string()),
                 ("copies", record.copies.to_string()),
-                ("include_originals", record.include_originals.to_string()),
-                ("jpeg_quality", record.jpeg_quality.to_string()),
+                ("originals", record.include_originals.to_string()),
+                ("quality", record.jpeg_quality.to_string()),
             ]
         };
         for ((key, own), (_, others)) in keys(self).into_iter().zip(keys(&theirs)) {
             if own != others {
                 let named = |record: &Self, value: String| match key {
-                    "policy_identity" => format!("of `{}` ({value})", record.policy),
+                    "policy" => format!("`{}` ({value})", record.policy),
                     _ => value,
                 };
                 let (own, others) = (named(self, own), named(&theirs, others));
                 let reason = format!(
-                    "was begun with `{key}` {others}, but {own} was asked for now: choose another folder"
+                    "was begun with {key} {others}, but {own} was asked for now: choose another folder"
                 );
                 return Err(Error::target(folder, reason));
             }
@@ -105,32 +105,10 @@ pub(super) struct Row {
 }
 
 /// Writes the manifest.
-pub(super) fn save_manifest(folder: &Path, rows: &[Row]) -> Result<(), Error> {
-    let mut text = "file,source,copy,done\n".to_owned();
+pub(super) fn save_manifest(folder: &Path, rows: Vec<Row>) -> Result<(), Error> {
+    let mut csv = Csv::new(["file", "source", "copy", "done"]);
     for Row { file, source, copy, done } in rows {
-        let _ = writeln!(text, "{},{},{copy},{}", field(file), field(source), field(done));
+        csv.row([file, source, copy.to_string(), done]);
     }
-    write(&folder.join(MANIFEST), text.as_bytes())
-}
-
-/// A field of CSV (RFC 4180), in quotes where it would be misread without.
-fn field(text: &str) -> String {
-    if text.contains([',', '"', '\n', '\r']) || text.starts_with(' ') || text.ends_with(' ') {
-        format!("\"{}\"", text.replace('"', "\"\""))
-    } else {
-        text.to_owned()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn fields_are_quoted_where_they_would_be_misread() {
-        assert_eq!(field("cat/1.jpg"), "cat/1.jpg");
-        assert_eq!(field("Rotate 3.0; Invert"), "Rotate 3.0; Invert");
-        assert_eq!(field("a,b.png"), "\"a,b.png\"");
-        assert_eq!(field("say \"hi\"\n.png"), "\"say \"\"hi\"\"\n.png\"");
-    }
+    write(&folder.join(MANIFEST), csv.as_str().as_bytes())
 }

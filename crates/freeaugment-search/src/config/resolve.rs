@@ -157,12 +157,10 @@ impl Settings {
         Ok(settings)
     }
 
-    /// The first key of a task in which two settings differ, with both values. What else is written down makes no
-    /// difference.
+    /// The first key of a task in which two settings differ, with both values.
     pub fn difference(&self, task: Task, other: &Self) -> Option<(&'static str, String, String)> {
-        let both = self.listed(task).into_iter().zip(other.listed(task)).zip(task.fields());
-        let mut both = both.filter(|(_, field)| field.group != "Record").map(|(both, _)| both);
-        let ((key, own), (_, others)) = both.find(|(own, others)| own.1 != others.1)?;
+        let both = self.listed(task).into_iter().zip(other.listed(task));
+        let ((key, own), (_, others)) = both.into_iter().find(|(own, others)| own.1 != others.1)?;
         Some((key, own, others))
     }
 

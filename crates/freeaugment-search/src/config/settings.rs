@@ -198,10 +198,6 @@ settings! {
         /// The temperature of learned policies; 0 for the one in their file
         policy_temperature: f64 = 0.0 => (0.0, 1e3),
     }
-    "Record" {
-        /// Also write what the metrics say into the run as event files for TensorBoard
-        tensorboard: bool = false,
-    }
 }
 
 impl Settings {

@@ -8,6 +8,7 @@ mod selection;
 mod start;
 mod verdict;
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -116,7 +117,7 @@ impl Find {
     }
 
     /// Makes its run.
-    pub fn create(&self, folder: &std::path::Path, command: &[String]) -> Result<RunWriter, Error> {
+    pub fn create(&self, folder: &Path, command: &[String]) -> Result<RunWriter, Error> {
         let data = &self.setups.proof.identity;
         RunWriter::create_with(folder, Task::Find, &self.settings, data, command, |files| {
             write_json(&files.path().join(PLAN), &self.plan)
@@ -290,6 +291,11 @@ const SELECTION: &str = "selection";
 /// The selection where mirroring hurts.
 const UNMIRRORED: &str = "selection-unmirrored";
 const PROOF: &str = "proof";
+
+/// The folders of all runs that a find may have.
+pub(crate) fn parts(folder: &Path) -> Vec<PathBuf> {
+    [SEARCH, SELECTION, UNMIRRORED, PROOF].map(|name| folder.join(name)).into()
+}
 
 impl Run {
     /// What `find` came to, once it has.

@@ -224,8 +224,22 @@ impl Run {
 
     /// The policies of all epochs of a search that have ended, first to last.
     pub fn policies(&self) -> Result<Vec<Policy>, Error> {
-        let epochs = self.epochs()?;
-        epochs.iter().map(|epoch| Ok(Policy::load(self.files.policy_of(epoch.epoch))?)).collect()
+        self.epochs()?.iter().map(|epoch| self.policy_of(epoch.epoch)).collect()
+    }
+
+    /// The policy after an epoch of a search, from 1.
+    pub fn policy_of(&self, epoch: u64) -> Result<Policy, Error> {
+        Ok(Policy::load(self.files.policy_of(epoch))?)
+    }
+
+    /// The runs in its folder: those that a find is made of, and the classifiers that judge the policy of a search.
+    pub fn parts(&self) -> Result<Vec<Self>, Error> {
+        let folders = match self.task() {
+            Task::Find => crate::find::parts(self.folder()),
+            Task::Search => vec![self.files.proof()],
+            Task::Comparison => Vec::new(),
+        };
+        folders.iter().filter(|folder| folder.exists()).map(|folder| Self::open(folder)).collect()
     }
 
     /// What a comparison compares.

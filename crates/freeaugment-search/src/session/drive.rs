@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use super::{Session, Step};
 use crate::error::Error;
-use crate::events::Events;
 use crate::run::Journal;
 
 /// How much work may be lost to a crash.
@@ -43,9 +42,6 @@ pub fn drive<S: Session>(
     stop: &AtomicBool,
 ) -> Result<Halt, Error> {
     let journal = Journal::new(folder);
-    let wants_events = session.settings().1.tensorboard && !session.progress().is_finished();
-    let mut events =
-        if wants_events { Some(Events::begin(folder, &journal.epochs::<S::Epoch>()?)?) } else { None };
     let mut saved = Instant::now();
     while !session.progress().is_finished() {
         if stop.load(Ordering::Relaxed) {
@@ -62,9 +58,6 @@ pub fn drive<S: Session>(
             let epoch = session.end_epoch()?;
             session.write_epoch(folder, &epoch)?;
             journal.append(&epoch)?;
-            if let Some(events) = &mut events {
-                events.epoch(&epoch)?;
-            }
             observer.epoch(session, &epoch);
         }
         let patience = if ends { SAVE_SELDOM } else { SAVE_EVERY };

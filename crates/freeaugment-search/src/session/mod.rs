@@ -33,7 +33,6 @@ pub use training::Training;
 
 use crate::config::{Settings, Task};
 use crate::error::Error;
-use crate::events::Chart;
 use crate::run::{StateReader, StateWriter};
 
 /// Something that is trained step by step, in epochs, and can be left and taken up again.
@@ -42,7 +41,7 @@ use crate::run::{StateReader, StateWriter};
 /// of a cycle whose last step goes through all of them backwards; a network of this library, or one that lives elsewhere.
 pub trait Session {
     /// What an epoch was like: a line of the metrics.
-    type Epoch: Serialize + DeserializeOwned + Chart;
+    type Epoch: Serialize + DeserializeOwned;
 
     /// Where it stands.
     fn progress(&self) -> Progress;

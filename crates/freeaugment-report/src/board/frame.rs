@@ -8,6 +8,23 @@ pub(super) fn framed(bytes: &[u8]) -> Vec<u8> {
     [&length[..], &checksum(&length), bytes, &checksum(bytes)].concat()
 }
 
+/// How many records there are before the end, or before one that is not whole.
+pub(super) fn count(bytes: &[u8]) -> usize {
+    let (mut count, mut rest) = (0, bytes);
+    while let Some(record) = first(rest) {
+        rest = &rest[framed(record).len()..];
+        count += 1;
+    }
+    count
+}
+
+/// The bytes of the first record, if it is whole.
+fn first(bytes: &[u8]) -> Option<&[u8]> {
+    let length = u64::from_le_bytes(*bytes.first_chunk()?);
+    let record = bytes.get(12..)?.get(..usize::try_from(length).ok()?)?;
+    bytes.starts_with(&framed(record)).then_some(record)
+}
+
 /// Checksums are stored masked, for a checksum of bytes that hold a checksum is a weak one.
 fn masked(checksum: u32) -> u32 {
     checksum.rotate_right(15).wrapping_add(0xa282_ead8)
@@ -32,6 +49,22 @@ mod tests {
         assert_eq!(crc32c(&[0xff; 32]), 0x62a8_ab43);
         let rising: Vec<u8> = (0..32).collect();
         assert_eq!(crc32c(&rising), 0x46dd_794e);
+    }
+
+    #[test]
+    fn records_are_counted_up_to_one_that_is_not_whole() {
+        let whole = [framed(b"one"), framed(b""), framed(b"three")].concat();
+        let last = framed(b"three").len();
+        assert_eq!(count(&whole), 3);
+        for cut in 1..=last {
+            assert_eq!(count(&whole[..whole.len() - cut]), 2, "{cut}");
+        }
+        for at in whole.len() - last..whole.len() {
+            let mut wrong = whole.clone();
+            wrong[at] ^= 1;
+            assert_eq!(count(&wrong), 2, "{at}");
+        }
+        assert_eq!(count(&[0xff; 40]), 0);
     }
 
     #[test]

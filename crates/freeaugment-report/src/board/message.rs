@@ -1,4 +1,4 @@
-//! Events as protocol buffers: the few fields of `Event`, `Summary`, `HistogramProto` and `SessionLog` that are needed, by
+//! Events as protocol buffers: the few fields of `Event`, `Summary`, `Image`, `HistogramProto` and `SessionLog` that are needed, by
 //! the numbers they have in TensorFlow's definitions.
 
 /// A message that is being written, field by field.
@@ -70,23 +70,23 @@ pub(super) fn start(time: f64, step: u64) -> Message {
 
 /// What there is to see of a step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Charts(Message);
+pub(super) struct Charts(Message);
 
 impl Charts {
     /// A number.
-    pub fn scalar(&mut self, tag: &str, value: f64) {
+    pub(super) fn scalar(&mut self, tag: &str, value: f64) {
         self.value(&Message::default().piece(1, tag.as_bytes()).float(2, value as f32));
     }
 
     /// A number, where it is known.
-    pub fn maybe(&mut self, tag: &str, value: Option<f64>) {
+    pub(super) fn maybe(&mut self, tag: &str, value: Option<f64>) {
         if let Some(value) = value {
             self.scalar(tag, value);
         }
     }
 
     /// The probabilities of 0, 1, 2…, each a bar of width 1 around its number.
-    pub fn distribution(&mut self, tag: &str, shares: &[f64]) {
+    pub(super) fn distribution(&mut self, tag: &str, shares: &[f64]) {
         let limits: Vec<f64> = (0..shares.len()).map(|at| at as f64 + 0.5).collect();
         let moment =
             |power| shares.iter().enumerate().map(|(at, share)| share * (at as f64).powi(power)).sum();
@@ -99,6 +99,18 @@ impl Charts {
             .doubles(6, &limits)
             .doubles(7, shares);
         self.value(&Message::default().piece(1, tag.as_bytes()).piece(5, histogram.bytes()));
+    }
+
+    /// A picture: the bytes of a PNG file, of which the header says how large it is.
+    pub(super) fn image(&mut self, tag: &str, png: &[u8]) {
+        const COLOURS: u64 = 3;
+        let length = |at: usize| {
+            let bytes = png.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+            bytes.map_or(0, u32::from_be_bytes).into()
+        };
+        let (width, height) = (length(16), length(20));
+        let image = Message::default().whole(1, height).whole(2, width).whole(3, COLOURS).piece(4, png);
+        self.value(&Message::default().piece(1, tag.as_bytes()).piece(4, image.bytes()));
     }
 
     fn value(&mut self, value: &Message) {

@@ -1,31 +1,32 @@
-//! The numbers behind a figure.
+//! Tables as comma-separated values (RFC 4180), to be read by programs.
 
 /// Lines of comma-separated values.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Csv(String);
+pub struct Csv(String);
 
 impl Csv {
     /// With its first line.
-    pub(crate) fn new<'a>(head: impl IntoIterator<Item = &'a str>) -> Self {
+    pub fn new<'a>(head: impl IntoIterator<Item = &'a str>) -> Self {
         let mut csv = Self::default();
         csv.row(head.into_iter().map(str::to_owned));
         csv
     }
 
     /// Adds a line.
-    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         let cells: Vec<String> = cells.into_iter().map(|cell| quoted(&cell)).collect();
         self.0.push_str(&cells.join(","));
         self.0.push('\n');
     }
 
-    pub(crate) fn as_str(&self) -> &str {
+    /// All lines so far.
+    pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
 /// A number as it is; nothing where there is none.
-pub(crate) fn cell(value: Option<f64>) -> String {
+pub fn cell(value: Option<f64>) -> String {
     value.map(|value| value.to_string()).unwrap_or_default()
 }
 

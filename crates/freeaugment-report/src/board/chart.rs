@@ -1,10 +1,11 @@
 //! What TensorBoard shows of an epoch.
 
+use freeaugment_search::{SearchEpoch, TrainingEpoch};
+
 use super::Charts;
-use crate::run::{SearchEpoch, TrainingEpoch};
 
 /// An epoch of which there is something to see.
-pub trait Chart {
+pub(super) trait Chart {
     /// The epoch, from 1.
     fn number(&self) -> u64;
     /// Tells all its numbers.
