@@ -6,26 +6,30 @@ use super::Picture;
 
 /// Counts the levels of each channel; those of channels that are not there are all zero.
 pub(super) fn count(picture: Picture<'_>) -> [Histogram; 3] {
+    of_channels(picture, counted::<1>, counted::<3>)
+}
+
+/// One of the least and one of the greatest level of each channel, for those who want to know no more: many times as fast.
+pub(super) fn ends(picture: Picture<'_>) -> [Histogram; 3] {
+    of_channels(picture, ranged::<1>, ranged::<3>)
+}
+
+/// What is found out about each channel: alone where it is a plane, together where they lie side by side.
+fn of_channels(
+    picture: Picture<'_>,
+    alone: fn(Picture<'_>, usize) -> [Histogram; 1],
+    together: fn(Picture<'_>, usize) -> [Histogram; 3],
+) -> [Histogram; 3] {
     if picture.depth == 3 {
-        return counted::<3>(picture, 0);
+        return together(picture, 0);
     }
-    let planes = [0, 1, 2].map(|plane| (plane < picture.planes).then(|| counted::<1>(picture, plane)));
-    planes.map(|plane| plane.map_or([0; 256], |[counts]| counts))
+    [0, 1, 2].map(|plane| if plane < picture.planes { alone(picture, plane)[0] } else { [0; 256] })
 }
 
 fn counted<const CHANNELS: usize>(picture: Picture<'_>, plane: usize) -> [Histogram; CHANNELS] {
     let mut counter = Counter::default();
     picture.pieces(plane).for_each(|piece| counter.add(piece));
     counter.total()
-}
-
-/// One of the least and one of the greatest level of each channel, for those who want to know no more: many times as fast.
-pub(super) fn ends(picture: Picture<'_>) -> [Histogram; 3] {
-    if picture.depth == 3 {
-        return ranged::<3>(picture, 0);
-    }
-    let planes = [0, 1, 2].map(|plane| (plane < picture.planes).then(|| ranged::<1>(picture, plane)));
-    planes.map(|plane| plane.map_or([0; 256], |[counts]| counts))
 }
 
 fn ranged<const CHANNELS: usize>(picture: Picture<'_>, plane: usize) -> [Histogram; CHANNELS] {
