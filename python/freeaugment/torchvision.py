@@ -57,6 +57,8 @@ def _common_size(inputs: list[Any]) -> tuple[int, int] | None:
     for inpt in inputs:
         kind = type(inpt).__name__
         if hasattr(inpt, "canvas_size"):
+            if inpt.canvas_size is None:
+                raise ValueError(f"{kind} need their canvas_size (height, width), but it is None")
             sizes.setdefault(tuple(inpt.canvas_size), kind)
         elif isinstance(inpt, torch.Tensor):
             if inpt.ndim < 2:

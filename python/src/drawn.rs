@@ -1,8 +1,7 @@
 //! What was drawn for one image: as Python reads it, and as it is done to pixels.
 
 use freeaugment::{Chain, Error, ImagesMut, ImagesRef, Pixel, Shape, Step, Strides, Transformation};
-use freeaugment_baseline::{Action, Operation};
-use freeaugment_data::Picture;
+use freeaugment_baseline::{Action, Frame, Operation};
 use freeaugment_search::Drawn;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -73,12 +72,20 @@ impl Rows for Drawn {
             }
             Self::Actions(actions) => {
                 let Shape { height, width, channels, .. } = shape;
-                let pixels = P::to_bytes(source, shape, source_strides)?;
-                let mut picture = Picture { height, width, channels, pixels };
-                for action in actions {
-                    action.apply(&mut picture);
+                let pixels = P::bytes(source).zip(P::bytes_mut(target));
+                if let Some((source, target)) = pixels
+                    && let Some(frame) = layout::frame(source, shape, source_strides)
+                    && source_strides.is_like(target_strides, shape)
+                {
+                    Action::apply_all(actions, frame, &mut target[..shape.image()]);
+                    return Ok(());
                 }
-                P::from_bytes(&picture.pixels, shape, target_strides, target)
+                let pixels = P::to_bytes(source, shape, source_strides)?;
+                let mut result = vec![0; pixels.len()];
+                if let Some(frame) = Frame::interleaved(&pixels, height, width, channels) {
+                    Action::apply_all(actions, frame, &mut result);
+                }
+                P::from_bytes(&result, shape, target_strides, target)
             }
         }
     }
@@ -86,11 +93,31 @@ impl Rows for Drawn {
 
 /// A value of an image, and how it becomes one of PIL's and one of PIL's becomes it.
 pub(crate) trait Sample: Pixel {
+    /// The values themselves, where they are bytes.
+    fn bytes(values: &[Self]) -> Option<&[u8]> {
+        let _ = values;
+        None
+    }
+
+    /// The same, to write.
+    fn bytes_mut(values: &mut [Self]) -> Option<&mut [u8]> {
+        let _ = values;
+        None
+    }
+
     fn to_bytes(values: &[Self], shape: Shape, strides: Strides) -> Result<Vec<u8>, Error>;
     fn from_bytes(pixels: &[u8], shape: Shape, strides: Strides, to: &mut [Self]) -> Result<(), Error>;
 }
 
 impl Sample for u8 {
+    fn bytes(values: &[Self]) -> Option<&[u8]> {
+        Some(values)
+    }
+
+    fn bytes_mut(values: &mut [Self]) -> Option<&mut [u8]> {
+        Some(values)
+    }
+
     fn to_bytes(values: &[Self], shape: Shape, strides: Strides) -> Result<Vec<u8>, Error> {
         Ok(layout::gather(values, shape, strides))
     }

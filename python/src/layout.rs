@@ -2,6 +2,7 @@
 
 use freeaugment::{Shape, Strides};
 use freeaugment_base::versions;
+use freeaugment_baseline::Frame;
 
 versions! {
     fn interleave(red: &[u8], green: &[u8], blue: &[u8], pixels: &mut [u8]) {
@@ -16,6 +17,18 @@ versions! {
         for (((pixel, red), green), blue) in pixels.iter().zip(red).zip(green).zip(blue) {
             [*red, *green, *blue] = *pixel;
         }
+    }
+}
+
+/// The image as operations of PIL take it, where it lies in one of their two orders and without gaps.
+pub(crate) fn frame(bytes: &[u8], shape: Shape, strides: Strides) -> Option<Frame<'_>> {
+    let Shape { channels, height, width, .. } = shape;
+    if strides.is_like(Strides::interleaved(shape), shape) {
+        Frame::interleaved(bytes, height, width, channels)
+    } else if strides.is_like(Strides::planar(shape), shape) {
+        Frame::planar(bytes, height, width, channels)
+    } else {
+        None
     }
 }
 

@@ -40,6 +40,23 @@ def test_a_seeded_process_repeats(policy):
         assert any((first != policy(image)).any() for first in runs[0])
 
 
+def test_draws_do_not_depend_on_devices_and_modes():
+    need("torch")
+    program = """
+import torch, freeaugment
+policy = freeaugment.Policy.baseline("uniform-free")
+def draw():
+    torch.manual_seed(3)
+    return policy.sample()
+with torch.inference_mode():
+    first = draw()
+assert draw() == first
+with torch.device("meta"):
+    assert draw() == first
+"""
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
 @pytest.mark.parametrize(
     "seeding", ["import random; random.seed({})", "import numpy; numpy.random.seed({})", "import torch; torch.manual_seed({})"]
 )

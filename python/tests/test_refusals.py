@@ -126,6 +126,14 @@ def test_policies(tmp_path, learned):
     assert issubclass(freeaugment.PolicyError, ValueError)
 
 
+def test_results_need_a_place(learned):
+    image = picture(numpy)
+    for target in [image.tobytes(), numpy.empty((34, 21, 3), numpy.uint8), numpy.empty((21, 68, 3), numpy.uint8)[:, ::2]]:
+        place = memoryview(target).cast("B", image.shape) if isinstance(target, bytes) else target
+        with pytest.raises(ValueError, match="without gaps and not read-only"):
+            learned._native.replay([("Invert", None, None, None)], image, place, "hwc", False, 1)
+
+
 def test_a_panic_becomes_an_exception_and_the_process_lives():
     from freeaugment import _native
 

@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+from conftest import need
 
 import freeaugment
 
@@ -24,6 +25,13 @@ def test_a_search_and_a_comparison(tmp_path):
     small = {name: SMALL[name] for name in ["drawings_train", "drawings_validation", "network", "batch"]}
     table = freeaugment.compare(["standard", tmp_path / "search"], out=tmp_path / "table", epochs=1, seeds=1, **small)
     assert table.result and table.epochs == []
+
+
+def test_epochs_as_a_table(tmp_path):
+    pandas = need("pandas")
+    table = freeaugment.search(out=tmp_path / "search", epochs=2, quiet=True, **SMALL).to_pandas()
+    assert isinstance(table, pandas.DataFrame) and len(table) == 2
+    assert {"epoch", "gradients.depth"} <= set(table.columns)
 
 
 def test_a_find(tmp_path):

@@ -258,6 +258,35 @@ def test_layers_that_stay_as_they_are_and_losses_of_one_number(tmp_path):
     assert run.epochs[0]["gradients"]["magnitudes"] > 0
 
 
+class Mixed(torch.nn.Module):
+    """A model that computes in bfloat16 what autocast allows."""
+
+    def __init__(self, model):
+        super().__init__()
+        self.model, self.seen = model, set()
+
+    def forward(self, images):
+        with torch.autocast("cpu", torch.bfloat16):
+            outputs = self.model(images)
+        self.seen.add(outputs.dtype)
+        return outputs.float()
+
+
+@pytest.mark.parametrize("settings", [dict(preset="one-step"), dict(preset="quick", horizon=4)])
+def test_a_model_may_compute_in_mixed_precision(tmp_path, settings):
+    gradients = {}
+    for name in ["whole", "mixed"]:
+        model = small_model() if name == "whole" else Mixed(small_model())
+        optimizer = torch.optim.SGD(model.parameters(), 0.05, momentum=0.9)
+        loaders = dict(train=loader(0, 8, shuffle=True), validation=loader(1, 8))
+        given = {**EARLY, **SMALL, "epochs": 1, **settings}
+        run = Search(model, optimizer=optimizer, **loaders, **given).run(tmp_path / name, quiet=True)
+        gradients[name] = run.epochs[0]["gradients"]
+    assert model.seen == {torch.bfloat16} and all(p.dtype == torch.float32 for p in model.parameters())
+    for group in GROUPS:
+        assert gradients["mixed"][group] == pytest.approx(gradients["whole"][group], rel=0.5), group
+
+
 def test_refusals(tmp_path):
     model, loaders = small_model(), dict(train=loader(0, 8), validation=loader(1, 8))
     sgd = torch.optim.SGD(model.parameters(), 0.1)

@@ -169,6 +169,9 @@ def test_refusals(learned):
         transform(image, tv_tensors.Mask(torch.zeros(1, 50, 80)))
     with pytest.raises(ValueError, match="BoundingBoxes of 80x60"):
         transform(image, tv_tensors.BoundingBoxes([[1, 2, 3, 4]], format="XYXY", canvas_size=(80, 60)))
+    boxes = tv_tensors.BoundingBoxes([[1, 2, 3, 4]], format="XYXY", canvas_size=None)
+    with pytest.raises(ValueError, match=r"BoundingBoxes need their canvas_size \(height, width\), but it is None"):
+        transform(image, boxes)
     with pytest.raises(TypeError, match="freeaugment.Policy"):
         freeaugment.torchvision.FreeAugment("policy.json")
     with pytest.raises(TypeError, match="int64"):

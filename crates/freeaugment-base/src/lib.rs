@@ -1,7 +1,8 @@
 //! What the crates of FreeAugment share and policies have nothing to do with.
 //!
 //! [`random`] draws numbers as pure functions of seed, purpose, epoch and index; [`simd`] compiles a loop for several
-//! instruction sets and chooses at run time, with elementary functions that vectorise ([`math`]); [`write_atomically`]
+//! instruction sets and chooses at run time, with elementary functions that vectorise ([`math`]) and
+//! tables of bytes ([`level`]); [`write_atomically`]
 //! writes files whole or not at all; [`document`] reads and writes JSON that people read; [`nearest`] guesses what a
 //! misspelt name means; [`Table`] aligns columns by what letters take on a terminal; [`Fnv`] tells bytes apart.
 //!
@@ -21,6 +22,7 @@ pub mod csv;
 pub mod document;
 mod file;
 mod hash;
+pub mod level;
 pub mod math;
 pub mod random;
 pub mod simd;

@@ -3,7 +3,7 @@
 //!
 //! They act on 8-bit images and follow PIL, as their authors' code does, which differs from the transformations of a
 //! FreeAugment policy (nearest sampling, other enhancers). An [`Augmentation`] says which [`Action`]s an image
-//! undergoes; [`Action::apply`] does it. A [`Baseline`] is an augmentation by name, with the [`Recipe`] it belongs to;
+//! undergoes; [`Action::apply`] does it, and [`Action::apply_all`] does several to a [`Frame`] in either order of channels. A [`Baseline`] is an augmentation by name, with the [`Recipe`] it belongs to;
 //! a [`BaselineFile`] holds one, or a [`Published`] policy.
 //!
 //! ```
@@ -52,6 +52,7 @@ pub use error::BaselineError;
 pub use file::{BaselineFile, NamedBaseline};
 pub use motion::OUTSIDE;
 pub use operation::Operation;
+pub use pixel::Frame;
 pub use published::{
     Error as PublishedError, Kind, Problem as PublishedProblem, Published, Source, UnknownKind, import,
     import_bytes,

@@ -5,7 +5,7 @@ use freeaugment_baseline::Operation::{
     Brightness, Color, Contrast, Cutout, Flip, Grayscale, Hue, Identity, Invert, Posterize, Rotate,
     Sharpness, ShearX, ShearY, Solarize, SolarizeAdd, TranslateX, TranslateY,
 };
-use freeaugment_baseline::{Action, Baseline, Moment, Operation};
+use freeaugment_baseline::{Action, Baseline, Frame, Moment, Operation};
 use freeaugment_data::Picture;
 use proptest::prelude::*;
 
@@ -56,6 +56,28 @@ proptest! {
             (result.height, result.width, result.channels, result.pixels.len()),
             (picture.height, picture.width, picture.channels, picture.pixels.len())
         );
+    }
+
+    #[test]
+    fn planes_become_what_pixels_become(
+        picture in picture(),
+        steps in prop::collection::vec((operation(), value(), [value(), value()]), 0..4),
+    ) {
+        let actions: Vec<Action> =
+            steps.into_iter().map(|(operation, value, centre)| Action { operation, value, centre }).collect();
+        let Picture { height, width, channels, ref pixels } = picture;
+        let planes = |pixels: &[u8]| -> Vec<u8> {
+            (0..channels).flat_map(|channel| pixels.iter().skip(channel).step_by(channels).copied()).collect()
+        };
+        let expected = actions.iter().fold(picture.clone(), |picture, &action| applied(action, &picture));
+        let mut found = vec![77; pixels.len()];
+        Action::apply_all(&actions, Frame::interleaved(pixels, height, width, channels).unwrap(), &mut found);
+        prop_assert_eq!(&found, &expected.pixels);
+        found.fill(77);
+        let split = planes(pixels);
+        Action::apply_all(&actions, Frame::planar(&split, height, width, channels).unwrap(), &mut found);
+        prop_assert_eq!(found, planes(&expected.pixels));
+        prop_assert!(Frame::planar(&split, height, width + 1, channels).is_none());
     }
 
     #[test]

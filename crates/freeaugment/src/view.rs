@@ -45,7 +45,7 @@ impl Strides {
     }
 
     /// Whether the values of an image lie where these other strides have them.
-    fn is_like(self, other: Self, shape: Shape) -> bool {
+    pub fn is_like(self, other: Self, shape: Shape) -> bool {
         (shape.channels == 1 || self.channel == other.channel)
             && (shape.height == 1 || self.row == other.row)
             && (shape.width == 1 || self.column == other.column)

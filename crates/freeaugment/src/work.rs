@@ -20,7 +20,7 @@ pub(crate) struct Scratch {
     pub(crate) bytes: Vec<u8>,
     pub(crate) sums: Vec<u16>,
     pub(crate) fixed: Vec<i16>,
-    pub(crate) words: Vec<u64>,
+    pub(crate) shades: Vec<[i16; 4]>,
     pub(crate) runs: Vec<Run>,
     pub(crate) floats: Vec<f32>,
 }

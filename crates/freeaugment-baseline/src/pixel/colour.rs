@@ -1,29 +1,31 @@
 //! Grey and hue.
 
-use freeaugment_data::Picture;
+use super::Frame;
 
 /// PIL's grey of a colour, in 16.16 fixed point.
+#[inline(always)]
 pub(super) fn grey([red, green, blue]: [u8; 3]) -> u8 {
     ((u32::from(red) * 19595 + u32::from(green) * 38470 + u32::from(blue) * 7471 + 0x8000) >> 16) as u8
 }
 
-pub(super) fn grayscale(picture: &mut Picture) {
-    if picture.channels == 3 {
-        for pixel in picture.pixels.as_chunks_mut::<3>().0 {
-            *pixel = [grey(*pixel); 3];
-        }
+pub(super) fn grayscale(frame: Frame<'_>, out: &mut [u8]) {
+    if frame.is_grey() {
+        out.copy_from_slice(frame.bytes);
+    } else {
+        frame.map_pixels(out, |pixel| [grey(pixel); 3]);
     }
 }
 
 /// Turns the 8-bit hue of PIL, which wraps. Even without a turn, the way there and back rounds.
-pub(super) fn hue(picture: &mut Picture, share: f64) {
-    let turn = (share * 255.0) as i32 as u8;
-    if picture.channels == 3 {
-        for pixel in picture.pixels.as_chunks_mut::<3>().0 {
-            let [hue, saturation, value] = hsv(*pixel);
-            *pixel = rgb([hue.wrapping_add(turn), saturation, value]);
-        }
+pub(super) fn hue(frame: Frame<'_>, share: f64, out: &mut [u8]) {
+    if frame.is_grey() {
+        return out.copy_from_slice(frame.bytes);
     }
+    let turn = (share * 255.0) as i32 as u8;
+    frame.map_pixels(out, |pixel| {
+        let [hue, saturation, value] = hsv(pixel);
+        rgb([hue.wrapping_add(turn), saturation, value])
+    });
 }
 
 // The mixture of single and double precision below is PIL's: other roundings give other bytes.

@@ -1,46 +1,87 @@
 //! What an operation does to the pixels, byte for byte as Pillow does it.
+//!
+//! Every operation reads a [`Frame`] and writes one of the same size and order: tensors, whose channels are planes, are
+//! not turned into pixels for it.
 
 mod affine;
 mod colour;
 mod enhance;
+mod frame;
 mod table;
+
+use std::cell::RefCell;
 
 use freeaugment_data::Picture;
 
+pub use frame::Frame;
+
 use crate::{Action, Operation};
+
+thread_local! {
+    /// What lies between two actions.
+    static BETWEEN: RefCell<Vec<u8>> = RefCell::default();
+}
 
 impl Action {
     /// Does it. Grey pictures are PIL's mode `L`: operations on colours leave them as they are.
     pub fn apply(&self, picture: &mut Picture) {
-        if picture.pixels.is_empty() {
+        let Picture { height, width, channels, ref pixels } = *picture;
+        if let Some(frame) = Frame::interleaved(pixels, height, width, channels) {
+            let mut out = vec![0; pixels.len()];
+            self.apply_to(frame, &mut out);
+            picture.pixels = out;
+        }
+    }
+
+    /// Does one after another, and writes the result in the same order into `out`, which has as many bytes.
+    pub fn apply_all(actions: &[Self], frame: Frame<'_>, out: &mut [u8]) {
+        assert_eq!(frame.bytes.len(), out.len(), "the result has the size of the image");
+        let Some((first, others)) = actions.split_first() else { return out.copy_from_slice(frame.bytes) };
+        if others.is_empty() {
+            return first.apply_to(frame, out);
+        }
+        BETWEEN.with_borrow_mut(|between| {
+            between.resize(out.len(), 0);
+            // They take turns, so that the last one ends in `out`.
+            let is_even = others.len() % 2 == 0;
+            let (mut to, mut from) = if is_even { (out, &mut between[..]) } else { (&mut between[..], out) };
+            first.apply_to(frame, to);
+            for action in others {
+                std::mem::swap(&mut to, &mut from);
+                action.apply_to(frame.with(from), to);
+            }
+        });
+    }
+
+    fn apply_to(&self, frame: Frame<'_>, out: &mut [u8]) {
+        if out.is_empty() {
             return;
         }
         let value = self.value;
         match self.operation {
-            Operation::Identity => {}
+            Operation::Identity => out.copy_from_slice(frame.bytes),
             Operation::ShearX
             | Operation::ShearY
             | Operation::TranslateX
             | Operation::TranslateY
-            | Operation::Rotate => {
-                if let Some(matrix) = source_matrix(self, picture.height, picture.width) {
-                    affine::transform(picture, matrix);
-                }
-            }
-            Operation::Brightness => enhance::brightness(picture, value as f32),
-            Operation::Color => enhance::color(picture, value as f32),
-            Operation::Contrast => enhance::contrast(picture, value as f32),
-            Operation::Sharpness => enhance::sharpness(picture, value as f32),
-            Operation::Posterize => table::posterize(picture, value),
-            Operation::Solarize => table::solarize(picture, value),
-            Operation::SolarizeAdd => table::solarize_add(picture, value),
-            Operation::AutoContrast => table::auto_contrast(picture),
-            Operation::Equalize => table::equalize(picture),
-            Operation::Invert => picture.pixels.iter_mut().for_each(|value| *value = !*value),
-            Operation::Cutout => cutout(picture, value, self.centre),
-            Operation::Hue => colour::hue(picture, value),
-            Operation::Grayscale => colour::grayscale(picture),
-            Operation::Flip => flip(picture),
+            | Operation::Rotate => match source_matrix(self, frame.height, frame.width) {
+                Some(matrix) => affine::transform(frame, matrix, out),
+                None => out.copy_from_slice(frame.bytes),
+            },
+            Operation::Brightness => enhance::brightness(frame, value as f32, out),
+            Operation::Color => enhance::color(frame, value as f32, out),
+            Operation::Contrast => enhance::contrast(frame, value as f32, out),
+            Operation::Sharpness => enhance::sharpness(frame, value as f32, out),
+            Operation::Posterize => table::posterize(frame, value, out),
+            Operation::Solarize => table::solarize(frame, value, out),
+            Operation::SolarizeAdd => table::solarize_add(frame, value, out),
+            Operation::AutoContrast => table::auto_contrast(frame, out),
+            Operation::Equalize => table::equalize(frame, out),
+            Operation::Invert => table::invert(frame, out),
+            Operation::Cutout => cutout(frame, value, self.centre, out),
+            Operation::Hue => colour::hue(frame, value, out),
+            Operation::Grayscale => colour::grayscale(frame, out),
+            Operation::Flip => flip(frame, out),
         }
     }
 }
@@ -65,7 +106,8 @@ const CUT: ([u8; 3], [u8; 1]) = ([125, 123, 114], [123]);
 
 /// A square with its top left corner half a side from the centre. PIL draws both ends of a rectangle, so it is one
 /// pixel larger than it says; a corner that falls outside moves the square in and does not shrink it.
-fn cutout(picture: &mut Picture, side: f64, centre: [f64; 2]) {
+fn cutout(frame: Frame<'_>, side: f64, centre: [f64; 2], out: &mut [u8]) {
+    out.copy_from_slice(frame.bytes);
     if side.is_nan() || side <= 0.0 {
         return;
     }
@@ -74,20 +116,24 @@ fn cutout(picture: &mut Picture, side: f64, centre: [f64; 2]) {
         let end = (start as f64 + side).min(length as f64) as usize;
         start.min(length)..length.min(end + 1)
     };
-    let channels = picture.channels;
-    let colour: &[u8] = if channels == 3 { &CUT.0 } else { &CUT.1 };
-    let columns = span(centre[1], picture.width);
-    let rows = span(centre[0], picture.height);
-    for row in picture.pixels.chunks_exact_mut(picture.width * channels).take(rows.end).skip(rows.start) {
-        for pixel in row[columns.start * channels..columns.end * channels].chunks_exact_mut(colour.len()) {
-            pixel.copy_from_slice(colour);
+    let colour: &[u8] = if frame.is_grey() { &CUT.1 } else { &CUT.0 };
+    let columns = span(centre[1], frame.width);
+    let rows = span(centre[0], frame.height);
+    for (plane, colour) in out.chunks_exact_mut(frame.plane()).zip(colour.chunks_exact(frame.depth)) {
+        for row in plane.chunks_exact_mut(frame.row()).take(rows.end).skip(rows.start) {
+            for pixel in
+                row[columns.start * frame.depth..columns.end * frame.depth].chunks_exact_mut(frame.depth)
+            {
+                pixel.copy_from_slice(colour);
+            }
         }
     }
 }
 
-fn flip(picture: &mut Picture) {
-    for row in picture.pixels.chunks_exact_mut(picture.width * picture.channels) {
-        match picture.channels {
+fn flip(frame: Frame<'_>, out: &mut [u8]) {
+    out.copy_from_slice(frame.bytes);
+    for row in out.chunks_exact_mut(frame.row()) {
+        match frame.depth {
             3 => row.as_chunks_mut::<3>().0.reverse(),
             _ => row.reverse(),
         }

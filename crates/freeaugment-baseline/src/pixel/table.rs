@@ -1,9 +1,8 @@
 //! Operations that replace every value by another, whatever its place.
 
-use freeaugment_data::Picture;
+use freeaugment_base::level::{Counter, Histogram, Table, look_up, range};
 
-/// What each value becomes.
-pub(super) type Table = [u8; 256];
+use super::Frame;
 
 /// The table of a function.
 pub(super) fn each(function: impl Fn(u8) -> u8) -> Table {
@@ -15,49 +14,49 @@ pub(super) fn each(function: impl Fn(u8) -> u8) -> Table {
 }
 
 /// Replaces the values of all channels.
-pub(super) fn map(picture: &mut Picture, table: &Table) {
-    for value in &mut picture.pixels {
-        *value = table[usize::from(*value)];
-    }
+pub(super) fn map(frame: Frame<'_>, table: &Table, out: &mut [u8]) {
+    look_up(frame.bytes, std::array::from_ref(table), out);
 }
 
 /// Keeps the highest bits; none of them gives black, as PIL had it.
-pub(super) fn posterize(picture: &mut Picture, bits: f64) {
+pub(super) fn posterize(frame: Frame<'_>, bits: f64, out: &mut [u8]) {
     let dropped = 8 - (bits as u32).min(8);
     let mask = (0xff_u32 << dropped) as u8;
-    picture.pixels.iter_mut().for_each(|value| *value &= mask);
+    map(frame, &each(|value| value & mask), out);
 }
 
-pub(super) fn solarize(picture: &mut Picture, threshold: f64) {
-    map(picture, &each(|value| if f64::from(value) < threshold { value } else { !value }));
+pub(super) fn solarize(frame: Frame<'_>, threshold: f64, out: &mut [u8]) {
+    map(frame, &each(|value| if f64::from(value) < threshold { value } else { !value }), out);
 }
 
-pub(super) fn solarize_add(picture: &mut Picture, addition: f64) {
+pub(super) fn solarize_add(frame: Frame<'_>, addition: f64, out: &mut [u8]) {
     let addition = addition as i16;
     let add = |value: u8| i16::from(value).saturating_add(addition).clamp(0, 255) as u8;
-    map(picture, &each(|value| if value < 128 { add(value) } else { value }));
+    map(frame, &each(|value| if value < 128 { add(value) } else { value }), out);
+}
+
+pub(super) fn invert(frame: Frame<'_>, out: &mut [u8]) {
+    map(frame, &each(|value| !value), out);
 }
 
 /// Stretches each channel from its least and greatest value to 0 and 255.
-pub(super) fn auto_contrast(picture: &mut Picture) {
-    by_channel(picture, |counts| {
-        let least = counts.iter().position(|&count| count > 0)?;
-        let most = counts.iter().rposition(|&count| count > 0)?;
+pub(super) fn auto_contrast(frame: Frame<'_>, out: &mut [u8]) {
+    by_channel(frame, out, range::<1>, range::<3>, |&(least, most)| {
         if most <= least {
             return None;
         }
-        let scale = 255.0 / (most - least) as f64;
-        let offset = -(least as f64) * scale;
+        let scale = 255.0 / f64::from(most - least);
+        let offset = -f64::from(least) * scale;
         Some(each(|value| (f64::from(value) * scale + offset) as u8))
     });
 }
 
 /// Flattens each channel's histogram.
-pub(super) fn equalize(picture: &mut Picture) {
-    by_channel(picture, |counts| {
-        let last = *counts.iter().rfind(|&&count| count > 0)?;
+pub(super) fn equalize(frame: Frame<'_>, out: &mut [u8]) {
+    by_channel(frame, out, count::<1>, count::<3>, |counts| {
+        let last = counts.iter().rfind(|&&count| count > 0)?;
         // A single value leaves nothing for the other steps.
-        let step = (counts.iter().sum::<usize>() - last) / 255;
+        let step = (counts.iter().sum::<u32>() - last) / 255;
         if step == 0 {
             return None;
         }
@@ -71,26 +70,26 @@ pub(super) fn equalize(picture: &mut Picture) {
     });
 }
 
-/// Gives every channel the table that follows from how often its values occur; none leaves it as it is.
-fn by_channel(picture: &mut Picture, table: impl Fn(&[usize; 256]) -> Option<Table>) {
-    match picture.channels {
-        3 => by_channel_of::<3>(&mut picture.pixels, table),
-        _ => by_channel_of::<1>(&mut picture.pixels, table),
-    }
+fn count<const CHANNELS: usize>(levels: &[u8]) -> [Histogram; CHANNELS] {
+    let mut counter = Counter::default();
+    counter.add(levels);
+    counter.total()
 }
 
-fn by_channel_of<const CHANNELS: usize>(pixels: &mut [u8], table: impl Fn(&[usize; 256]) -> Option<Table>) {
-    let (pixels, _) = pixels.as_chunks_mut::<CHANNELS>();
-    let mut counts = [[0; 256]; CHANNELS];
-    for pixel in &*pixels {
-        for (counts, &value) in counts.iter_mut().zip(pixel) {
-            counts[usize::from(value)] += 1;
-        }
+/// Gives every channel the table that follows from what is found out about it, of one channel or of three side by side;
+/// none leaves it as it is.
+fn by_channel<T>(
+    frame: Frame<'_>,
+    out: &mut [u8],
+    alone: impl Fn(&[u8]) -> [T; 1],
+    together: impl Fn(&[u8]) -> [T; 3],
+    table: impl Fn(&T) -> Option<Table>,
+) {
+    let table = |found: &T| table(found).unwrap_or_else(|| each(|value| value));
+    if frame.depth == 3 {
+        return look_up(frame.bytes, &together(frame.bytes).each_ref().map(table), out);
     }
-    let tables = counts.map(|counts| table(&counts).unwrap_or_else(|| each(|value| value)));
-    for pixel in pixels {
-        for (table, value) in tables.iter().zip(pixel) {
-            *value = table[usize::from(*value)];
-        }
+    for (plane, out) in frame.planes(out) {
+        look_up(plane, &alone(plane).each_ref().map(table), out);
     }
 }

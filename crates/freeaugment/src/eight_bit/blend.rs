@@ -1,9 +1,11 @@
 //! Blending bytes in whole numbers.
 
+use crate::math::truncate;
+
 /// A fraction in [0, 1) in units of 2⁻¹⁵; what would round to one becomes the largest fraction there is.
 #[inline(always)]
 pub(super) fn fixed(fraction: f32) -> i16 {
-    (fraction * 32768.0 + 0.5).min(32767.0) as i16
+    truncate(fraction * 32768.0 + 0.5, 32767.0) as i16
 }
 
 /// The level nearest to low + fraction·(high - low). It is written as one instruction of x86 (`pmulhrsw`) has it, which

@@ -14,10 +14,10 @@ pub(crate) mod sharpness;
 pub(crate) mod shift;
 mod table;
 
-pub(crate) use histogram::Histogram;
 pub(crate) use picture::Picture;
 pub(crate) use shift::Run;
-pub(crate) use table::Table;
+
+use freeaugment_base::level::{Histogram, Table};
 
 use crate::chain::Step;
 use crate::image::Image;
@@ -33,6 +33,8 @@ pub(crate) enum Levels {
     Same,
     /// Its level and how often each occurs in its channel.
     PerChannel(fn(&Histogram) -> Table),
+    /// Its level and which are the first and the last in that histogram, however often they occur.
+    PerRange(fn(&Histogram) -> Table),
     /// Other values too.
     Neighbours,
 }

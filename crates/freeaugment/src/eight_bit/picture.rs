@@ -78,11 +78,23 @@ impl<'a> Picture<'a> {
         (0..self.height).map(move |y| self.row(plane, y))
     }
 
+    /// Bytes that can be read at once: a plane, or a row where there are gaps between rows.
+    pub(crate) fn piece_len(self) -> usize {
+        if self.row == self.row_len() { self.plane_len() } else { self.row_len() }
+    }
+
+    /// All bytes of a plane, in pieces of that length.
+    pub(crate) fn pieces(self, plane: usize) -> impl Iterator<Item = &'a [u8]> {
+        let len = self.piece_len();
+        let count = self.plane_len() / len;
+        (0..count).map(move |at| &self.bytes[plane * self.plane + at * self.row..][..len])
+    }
+
     /// Writes the same bytes without gaps.
     pub(crate) fn copy_to(self, out: &mut [u8]) {
         for (plane, out) in out.chunks_exact_mut(self.plane_len()).enumerate() {
-            for (row, out) in self.rows(plane).zip(out.chunks_exact_mut(self.row_len())) {
-                out.copy_from_slice(row);
+            for (piece, out) in self.pieces(plane).zip(out.chunks_exact_mut(self.piece_len())) {
+                out.copy_from_slice(piece);
             }
         }
     }

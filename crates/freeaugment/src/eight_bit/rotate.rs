@@ -1,56 +1,71 @@
 //! Rotations of bytes.
 //!
-//! Pixels are first copied to words, inside two rings of zeros: each of the four neighbours that a blend reads is then one
-//! word, none needs a check whether it lies inside, and both orders of channels are one. In a word of 64 bits every
-//! channel has 21 of them. That is room for a level times a weight, so that a multiplication weighs a whole pixel.
+//! Pixels are first copied with their channels side by side, inside two rings of zeros: each of the four neighbours that a
+//! blend reads is then one short vector, none needs a check whether it lies inside, and both orders of channels are one.
 
 use super::Picture;
+use super::blend::fixed;
 use crate::image::Image;
-use crate::math::truncate;
 use crate::transformation::{Positions, RING, ROTATE_BLOCK as BLOCK, Turn};
 use crate::work::{Scratch, grown};
 
 pub(crate) fn apply(picture: Picture<'_>, m: f32, out: &mut [u8], scratch: &mut Scratch) {
     let turn = Turn::new(Image { data: &[], height: picture.height, width: picture.width }, m);
-    let words = grown(&mut scratch.words, turn.stride * (picture.height + 2 * RING));
-    pack(picture, turn.stride, words);
+    let shades = grown(&mut scratch.shades, turn.stride * (picture.height + 2 * RING));
+    copy(picture, turn.stride, shades);
     if picture.depth == 3 {
-        blend_pixels(&turn, picture, words, out);
+        blend_pixels(&turn, picture, shades, out);
     } else {
-        blend_planes(&turn, picture, words, out);
+        blend_planes(&turn, picture, shades, out);
     }
 }
 
-/// Bits of a channel in a word.
-const CHANNEL: u32 = 21;
-/// Bits of a weight: 255 times the sum of all weights, and one half for rounding, are less than 2²¹.
-const WEIGHT: u32 = 13;
+/// The channels of a pixel, and a zero. Levels are in units of 2⁻⁶: 16 bits hold twice the difference of any two.
+type Shade = [i16; 4];
+
+/// Bits of a shade below those of a level.
+const FINER: u32 = 6;
+
+#[inline(always)]
+fn shade(level: u8) -> i16 {
+    i16::from(level) << FINER
+}
+
+/// low + fraction·(high - low), rounded down. It is written as one instruction of x86 (`pmulhw`) has it.
+#[inline(always)]
+fn between(low: i16, high: i16, fraction: i16) -> i16 {
+    let twice = 2 * (high - low);
+    low + ((i32::from(twice) * i32::from(fraction)) >> 16) as i16
+}
+
+/// The level nearest to a shade that was rounded down twice, each time by half a unit in the mean.
+#[inline(always)]
+fn level(shade: i16) -> u8 {
+    ((shade + (1 << (FINER - 1)) + 1) >> FINER) as u8
+}
 
 freeaugment_base::versions! {
-    fn blend_pixels(turn: &Turn, picture: Picture<'_>, words: &[u64], out: &mut [u8]) {
-        let mut blend = Blend::default();
+    fn blend_pixels(turn: &Turn, picture: Picture<'_>, shades: &[Shade], out: &mut [u8]) {
+        let mut blend = Blend::new();
         for (y, out) in out.chunks_exact_mut(picture.row_len()).enumerate() {
             for (first, out) in out.as_chunks_mut::<3>().0.chunks_mut(BLOCK).enumerate() {
-                blend.find(turn, y, first * BLOCK);
-                for (b, out) in out.iter_mut().enumerate() {
-                    *out = channels(blend.word(b, turn, words));
+                blend.find(turn, y, first * BLOCK, shades);
+                for (out, [r, g, b, _]) in out.iter_mut().zip(blend.pixels) {
+                    *out = [r, g, b];
                 }
             }
         }
     }
 
-    fn blend_planes(turn: &Turn, picture: Picture<'_>, words: &[u64], out: &mut [u8]) {
-        let (mut blend, mut block) = (Blend::default(), [[0; 3]; BLOCK]);
+    fn blend_planes(turn: &Turn, picture: Picture<'_>, shades: &[Shade], out: &mut [u8]) {
+        let mut blend = Blend::new();
         for y in 0..picture.height {
             for first in (0..picture.width).step_by(BLOCK) {
-                blend.find(turn, y, first);
-                let block = &mut block[..BLOCK.min(picture.width - first)];
-                for (b, pixel) in block.iter_mut().enumerate() {
-                    *pixel = channels(blend.word(b, turn, words));
-                }
+                blend.find(turn, y, first, shades);
+                let count = BLOCK.min(picture.width - first);
                 for (plane, out) in out.chunks_exact_mut(picture.plane_len()).enumerate() {
-                    let out = &mut out[y * picture.width + first..];
-                    for (out, pixel) in out.iter_mut().zip(block.iter()) {
+                    let out = &mut out[y * picture.width + first..][..count];
+                    for (out, pixel) in out.iter_mut().zip(&blend.pixels) {
                         *out = pixel[plane];
                     }
                 }
@@ -59,114 +74,90 @@ freeaugment_base::versions! {
     }
 }
 
-/// Where a few neighbouring pixels read, and the weights of their four neighbours.
-#[derive(Default)]
+/// A few neighbouring pixels of the result. Everything is first laid side by side, so that the blends are one loop of
+/// vectors without a jump in memory.
 struct Blend {
     positions: Positions,
-    weights: [[u32; BLOCK]; 4],
+    /// The neighbours above (left, right) and below (left, right).
+    around: [[Shade; BLOCK]; 4],
+    fx: [Shade; BLOCK],
+    fy: [Shade; BLOCK],
+    pixels: [[u8; 4]; BLOCK],
 }
 
 impl Blend {
-    /// For the pixels of row y from `first` on (those beyond the row mean nothing).
-    #[inline(always)]
-    fn find(&mut self, turn: &Turn, y: usize, first: usize) {
-        self.positions.find(turn, y, first);
-        let one = 1 << WEIGHT;
-        for b in 0..BLOCK {
-            let fixed = |fraction: f32| truncate(fraction * one as f32 + 0.5, one as f32);
-            let (x, y) = (fixed(self.positions.fx[b]), fixed(self.positions.fy[b]));
-            // Rounded down, which is why no weight is negative: (1-x)·(1-y) is not.
-            let both = (x * y) >> WEIGHT;
-            self.weights[0][b] = (one - x - y + both) as u32;
-            self.weights[1][b] = (x - both) as u32;
-            self.weights[2][b] = (y - both) as u32;
-            self.weights[3][b] = both as u32;
+    fn new() -> Self {
+        let none = [[0; 4]; BLOCK];
+        Self {
+            positions: Positions::default(),
+            around: [none; 4],
+            fx: none,
+            fy: none,
+            pixels: [[0; 4]; BLOCK],
         }
     }
 
-    /// The sum of the weighted neighbours of the b-th pixel, and one half in each channel.
+    /// The pixels of row y from `first` on (those beyond the row mean nothing).
     #[inline(always)]
-    fn word(&self, b: usize, turn: &Turn, words: &[u64]) -> u64 {
-        const HALF: u64 = spread([1, 1, 1]) << (WEIGHT - 1);
-        let words = &words[self.positions.start[b] as usize..][..turn.stride + 2];
-        let weighted = |corner: usize, word: u64| u64::from(self.weights[corner][b]) * word;
-        let top = weighted(0, words[0]) + weighted(1, words[1]);
-        let bottom = weighted(2, words[turn.stride]) + weighted(3, words[turn.stride + 1]);
-        top + bottom + HALF
+    fn find(&mut self, turn: &Turn, y: usize, first: usize, shades: &[Shade]) {
+        let Self { positions, around, fx, fy, pixels } = self;
+        positions.find(turn, y, first);
+        for b in 0..BLOCK {
+            fx[b] = [fixed(positions.fx[b]); 4];
+            fy[b] = [fixed(positions.fy[b]); 4];
+        }
+        let [above_left, above_right, below_left, below_right] = around;
+        for b in 0..BLOCK {
+            let found = &shades[positions.start[b] as usize..][..turn.stride + 2];
+            (above_left[b], above_right[b]) = (found[0], found[1]);
+            (below_left[b], below_right[b]) = (found[turn.stride], found[turn.stride + 1]);
+        }
+        let [above_left, above_right, below_left, below_right] =
+            around.each_ref().map(|side| side.as_flattened());
+        let (fx, fy, pixels) = (fx.as_flattened(), fy.as_flattened(), pixels.as_flattened_mut());
+        for at in 0..4 * BLOCK {
+            let left = between(above_left[at], below_left[at], fy[at]);
+            let right = between(above_right[at], below_right[at], fy[at]);
+            pixels[at] = level(between(left, right, fx[at]));
+        }
     }
 }
 
-/// The channels of a weighted word.
-#[inline(always)]
-fn channels(word: u64) -> [u8; 3] {
-    [0, 1, 2].map(|channel| (word >> (channel * CHANNEL + WEIGHT)) as u8)
-}
-
-/// A word of these channels.
-#[inline(always)]
-const fn spread([r, g, b]: [u8; 3]) -> u64 {
-    r as u64 | (g as u64) << CHANNEL | (b as u64) << (2 * CHANNEL)
-}
-
-/// The pixels as words, inside their rings of zeros.
-fn pack(picture: Picture<'_>, stride: usize, words: &mut [u64]) {
+/// The pixels inside their rings of zeros.
+fn copy(picture: Picture<'_>, stride: usize, shades: &mut [Shade]) {
     let (height, width) = (picture.height, picture.width);
-    let (above, rest) = words.split_at_mut(RING * stride);
+    let (above, rest) = shades.split_at_mut(RING * stride);
     let (inside, below) = rest.split_at_mut(height * stride);
-    above.fill(0);
-    below.fill(0);
-    for (y, words) in inside.chunks_exact_mut(stride).enumerate() {
-        words[..RING].fill(0);
-        words[RING + width..].fill(0);
-        let words = &mut words[RING..][..width];
+    above.fill([0; 4]);
+    below.fill([0; 4]);
+    for (y, shades) in inside.chunks_exact_mut(stride).enumerate() {
+        shades[..RING].fill([0; 4]);
+        shades[RING + width..].fill([0; 4]);
+        let shades = &mut shades[RING..][..width];
         match (picture.planes, picture.depth) {
-            (_, 3) => pack_pixels(picture.row(0, y), words),
-            (1, _) => pack_grey(picture.row(0, y), words),
-            _ => pack_planes(picture.row(0, y), picture.row(1, y), picture.row(2, y), words),
+            (_, 3) => copy_pixels(picture.row(0, y), shades),
+            (1, _) => copy_grey(picture.row(0, y), shades),
+            _ => copy_planes(picture.row(0, y), picture.row(1, y), picture.row(2, y), shades),
         }
     }
 }
 
 freeaugment_base::versions! {
-    fn pack_pixels(row: &[u8], words: &mut [u64]) {
-        for (word, &pixel) in words.iter_mut().zip(row.as_chunks::<3>().0) {
-            *word = spread(pixel);
+    fn copy_pixels(row: &[u8], shades: &mut [Shade]) {
+        for (out, &[r, g, b]) in shades.iter_mut().zip(row.as_chunks::<3>().0) {
+            *out = [shade(r), shade(g), shade(b), 0];
         }
     }
 
-    fn pack_planes(red: &[u8], green: &[u8], blue: &[u8], words: &mut [u64]) {
-        for (((word, &r), &g), &b) in words.iter_mut().zip(red).zip(green).zip(blue) {
-            *word = spread([r, g, b]);
+    fn copy_planes(red: &[u8], green: &[u8], blue: &[u8], shades: &mut [Shade]) {
+        for (((out, &r), &g), &b) in shades.iter_mut().zip(red).zip(green).zip(blue) {
+            *out = [shade(r), shade(g), shade(b), 0];
         }
     }
 
-    fn pack_grey(row: &[u8], words: &mut [u64]) {
-        for (word, &level) in words.iter_mut().zip(row) {
-            *word = u64::from(level);
+    fn copy_grey(row: &[u8], shades: &mut [Shade]) {
+        for (out, &level) in shades.iter_mut().zip(row) {
+            *out = [shade(level), 0, 0, 0];
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_weight_is_negative_and_all_of_them_are_one() {
-        let turn = Turn::new(Image { data: &[], height: 90, width: 64 }, 17.3);
-        let mut blend = Blend::default();
-        for y in 0..90 {
-            for first in [0, 32] {
-                blend.find(&turn, y, first);
-                for b in 0..BLOCK {
-                    let weights: [u32; 4] = std::array::from_fn(|corner| blend.weights[corner][b]);
-                    assert!(weights.iter().all(|&weight| weight <= 1 << WEIGHT), "{weights:?}");
-                    assert_eq!(weights.iter().sum::<u32>(), 1 << WEIGHT);
-                }
-            }
-        }
-        // The largest sum that there can be stays within its channel.
-        let white = spread([255; 3]) * (1 << WEIGHT) + (spread([1; 3]) << (WEIGHT - 1));
-        assert_eq!(channels(white), [255; 3]);
     }
 }

@@ -1,61 +1,58 @@
 //! Transformations that change each value by its level alone: a table says what they do, and a chain of them is one
 //! table for each channel.
 
-use super::histogram::{self, Histogram};
+use freeaugment_base::level::{Histogram, Table, look_up};
+
+use super::histogram::{after, count, ends};
 use super::{Levels, Picture};
 use crate::chain::Step;
 use crate::image::Image;
 use crate::view::nearest_level;
 use crate::work::Scratch;
 
-/// What becomes of each level.
-pub(crate) type Table = [u8; 256];
-
-/// The tables of the channels.
-struct Tables {
-    channels: [Table; 3],
-    /// Whether those of all channels are the first.
-    is_one: bool,
-}
-
 /// Applies a run of steps, each of which has a table. Every pixel is written once; it is read once more where a step wants
 /// to know how often each level occurs, however many steps do.
 pub(super) fn apply(steps: &[Step], picture: Picture<'_>, out: &mut [u8], scratch: &mut Scratch) {
     let tables = tables(steps, picture, scratch);
+    let is_one = tables.iter().all(|table| *table == tables[0]);
     for (plane, out) in out.chunks_exact_mut(picture.plane_len()).enumerate() {
-        for (row, out) in picture.rows(plane).zip(out.chunks_exact_mut(picture.row_len())) {
-            if tables.is_one || picture.depth == 1 {
-                look_up(row, &tables.channels[if tables.is_one { 0 } else { plane }], out);
+        for (levels, out) in picture.pieces(plane).zip(out.chunks_exact_mut(picture.piece_len())) {
+            if picture.depth == 3 && !is_one {
+                look_up(levels, &tables, out);
             } else {
-                look_up_pixels(row, &tables.channels, out);
+                look_up(levels, std::array::from_ref(&tables[plane]), out);
             }
         }
     }
 }
 
-fn tables(steps: &[Step], picture: Picture<'_>, scratch: &mut Scratch) -> Tables {
-    let mut tables = Tables { channels: [std::array::from_fn(|level| level as u8); 3], is_one: true };
+fn tables(steps: &[Step], picture: Picture<'_>, scratch: &mut Scratch) -> [Table; 3] {
+    let mut tables = [std::array::from_fn(|level| level as u8); 3];
     let mut counted: Option<[Histogram; 3]> = None;
-    for step in steps {
-        let kernel = step.transformation.kernel();
-        match kernel.levels() {
-            Levels::PerChannel(table) => {
-                let counted = counted.get_or_insert_with(|| histogram::count(picture));
-                for (counted, channel) in counted.iter().zip(&mut tables.channels).take(picture.channels()) {
-                    let table = table(&histogram::after(counted, channel));
-                    follow(channel, &table);
-                }
-                tables.is_one = picture.channels() == 1;
+    for (at, step) in steps.iter().enumerate() {
+        match step.transformation.kernel().levels() {
+            // Behind another step, the least and the greatest level need not come from those of the image.
+            Levels::PerRange(table) if at == 0 => follow_each(&mut tables, &ends(picture), table),
+            Levels::PerRange(table) | Levels::PerChannel(table) => {
+                follow_each(&mut tables, counted.get_or_insert_with(|| count(picture)), table);
             }
             Levels::Same | Levels::Neighbours => {
                 let table = table_of(step, scratch);
-                for channel in &mut tables.channels {
+                for channel in &mut tables {
                     follow(channel, &table);
                 }
             }
         }
     }
     tables
+}
+
+/// First the tables that there are, then those that follow from what they leave of the channels.
+fn follow_each(tables: &mut [Table; 3], counted: &[Histogram; 3], table: fn(&Histogram) -> Table) {
+    for (channel, counted) in tables.iter_mut().zip(counted) {
+        let table = table(&after(counted, channel));
+        follow(channel, &table);
+    }
 }
 
 /// The table of a transformation of single values, from the transformation itself.
@@ -71,18 +68,5 @@ fn table_of(step: &Step, scratch: &mut Scratch) -> Table {
 fn follow(table: &mut Table, next: &Table) {
     for level in table {
         *level = next[usize::from(*level)];
-    }
-}
-
-fn look_up(row: &[u8], table: &Table, out: &mut [u8]) {
-    for (out, &level) in out.iter_mut().zip(row) {
-        *out = table[usize::from(level)];
-    }
-}
-
-fn look_up_pixels(row: &[u8], [red, green, blue]: &[Table; 3], out: &mut [u8]) {
-    for (out, pixel) in out.as_chunks_mut::<3>().0.iter_mut().zip(row.as_chunks::<3>().0) {
-        let [r, g, b] = pixel.map(usize::from);
-        *out = [red[r], green[g], blue[b]];
     }
 }

@@ -1,9 +1,11 @@
 //! AutoContrast: stretches each channel to the whole of [0, 1]: (x - min)/(max - min + 1e-6). A constant channel stays
 //! as it is.
 
+use freeaugment_base::level::{Histogram, Table};
+
 use super::pointwise::{LANES, add_scaled, dot, fold_with, map, pull, sum};
 use super::{Definition, Kernel};
-use crate::eight_bit::{Histogram, Levels, Table};
+use crate::eight_bit::Levels;
 use crate::image::Image;
 use crate::view::nearest_level;
 use crate::work::Scratch;
@@ -64,7 +66,7 @@ impl Kernel for AutoContrast {
     }
 
     fn levels(&self) -> Levels {
-        Levels::PerChannel(table)
+        Levels::PerRange(table)
     }
 }
 

@@ -1,9 +1,11 @@
 //! Equalize: maps the levels of each channel so that their histogram becomes flat. The gradient to the image is
 //! straight-through: the identity.
 
+use freeaugment_base::level::{Counter, Histogram, Table};
+
 use super::pointwise::{add_scaled, dot, level};
 use super::{Definition, Kernel};
-use crate::eight_bit::{Histogram, Levels, Table};
+use crate::eight_bit::Levels;
 use crate::image::Image;
 use crate::math::truncate;
 use crate::view::nearest_level;
@@ -92,24 +94,12 @@ fn flattened(histogram: &Histogram, total: usize) -> Option<[f32; 256]> {
     Some(table)
 }
 
-/// How often each bin occurs. Four counters take turns, because neighbouring pixels often share a bin and would wait
-/// for each other.
-fn histogram(bins: &[u8]) -> [u32; 256] {
-    let mut counts = [[0_u32; 256]; 4];
-    let (quads, rest) = bins.as_chunks::<4>();
-    for quad in quads {
-        for (counts, &bin) in counts.iter_mut().zip(quad) {
-            counts[usize::from(bin)] += 1;
-        }
-    }
-    for &bin in rest {
-        counts[0][usize::from(bin)] += 1;
-    }
-    let [mut total, b, c, d] = counts;
-    for (i, total) in total.iter_mut().enumerate() {
-        *total += b[i] + c[i] + d[i];
-    }
-    total
+/// How often each bin occurs.
+fn histogram(bins: &[u8]) -> Histogram {
+    let mut counter = Counter::<1>::default();
+    counter.add(bins);
+    let [counts] = counter.total();
+    counts
 }
 
 /// The inner product of the mapped levels with a cotangent.
