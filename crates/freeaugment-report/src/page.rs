@@ -21,11 +21,14 @@ figure{margin:0 0 20px;break-inside:avoid}.fig{display:block;width:100%;max-widt
 .panels.small{grid-template-columns:repeat(auto-fill,minmax(min(100%,270px),1fr))}.panels.small .fig{max-width:400px}\
 .scroll{overflow-x:auto;max-width:100%}table{border-collapse:collapse;font-size:.92rem}\
 th,td{text-align:left;padding:.2em .8em .2em 0;border-bottom:1px solid var(--line);vertical-align:top;overflow-wrap:break-word}\
-td.n,th.n{text-align:right;white-space:nowrap}.row{display:flex;flex-wrap:wrap;gap:8px;margin:0 0 14px}\
-.row figure{margin:0;width:112px}.row img{width:112px;height:auto;display:block;border-radius:3px}.pixels img{image-rendering:pixelated}\
+td.n,th.n{text-align:right;white-space:nowrap}.wide td{overflow-wrap:anywhere}.wide td:first-child{white-space:nowrap}.row{display:flex;flex-wrap:wrap;gap:8px;margin:0 0 14px}\
+.rows{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,600px),1fr));gap:0 32px}.rows h3{grid-column:1/-1}\
+.row figure{margin:0;flex:1 1 104px;max-width:152px}.row img{width:100%;height:auto;display:block;border-radius:3px}.pixels img{image-rendering:pixelated}\
 .row figcaption{font-size:.75rem;line-height:1.25;margin-top:2px}.row .first figcaption{color:var(--text);font-weight:600}\
 .strip{display:block;max-width:100%;height:auto;margin:0 0 4px}summary{cursor:pointer;margin:.6em 0}\
-@media (max-width:420px){.row figure,.row img{width:calc((100vw - 48px)/3)}}\
+@media (max-width:520px){body{padding:10px}.row figure{flex:none;width:calc((100% - 16px)/3)}\
+.cards thead{display:none}.cards,.cards tbody{display:block;width:100%}.cards tr{display:block;padding:.4em 0;border-bottom:1px solid var(--line)}.cards td,.cards td.n{display:flex;justify-content:space-between;gap:1em;border:0;padding:0;white-space:normal}\
+.cards td:first-child{font-weight:600}.cards td:not(:first-child)::before{content:attr(data-head);color:var(--soft)}.cards td:empty{display:none}}\
 @media print{body{max-width:none;font-size:10pt}.scroll{overflow:visible}table{font-size:8pt}th,td{padding-right:.5em}tr{break-inside:avoid}h2{break-after:avoid}}";
 
 /// A page as it grows.
@@ -99,11 +102,15 @@ impl Page {
         let line = |tag: &str, cells: &[String]| -> String {
             let cell = |(at, text): (usize, &String)| {
                 let class = if at >= numbers { " class=\"n\"" } else { "" };
-                format!("<{tag}{class}>{}</{tag}>", escape(text))
+                // Where a line is a card, every number says what it is.
+                let says = head.get(at).filter(|_| tag == "td");
+                let says = says.map(|head| format!(" data-head=\"{}\"", escape(head))).unwrap_or_default();
+                format!("<{tag}{class}{says}>{}</{tag}>", escape(text))
             };
             format!("<tr>{}</tr>", cells.iter().enumerate().map(cell).collect::<String>())
         };
-        let _ = write!(self.body, "<div class=\"scroll\"><table>");
+        let class = if head.is_empty() { "wide" } else { "cards" };
+        let _ = write!(self.body, "<div class=\"scroll\"><table class=\"{class}\">");
         if !head.is_empty() {
             let _ = write!(self.body, "<thead>{}</thead>", line("th", head));
         }

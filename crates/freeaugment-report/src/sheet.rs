@@ -65,7 +65,11 @@ pub(crate) fn row(name: &str, original: &Picture, examples: &[Example]) -> Strin
     let mut html = format!("<div class=\"row{}\">", if is_small(original) { " pixels" } else { "" });
     figure(&mut html, " class=\"first\"", original, name, &format!("original: {name}"));
     for example in examples {
-        let words = if example.steps.is_empty() { "nothing".to_owned() } else { example.steps.join(", ") };
+        let words = match &example.steps[..] {
+            [] => "no transformation".to_owned(),
+            // Names have no hyphens.
+            steps => steps.join(", ").replace('-', "−"),
+        };
         figure(&mut html, "", &example.picture, &words, &format!("{name}: {words}"));
     }
     html + "</div>\n"

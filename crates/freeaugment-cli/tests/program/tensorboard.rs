@@ -93,7 +93,7 @@ fn sheets(events: &Value) -> Vec<u64> {
         assert_eq!(stored.format, Format::Png);
         assert_eq!((sheet[1].as_u64().unwrap(), sheet[2].as_u64().unwrap()), size);
         // Seven pictures beside each other in four rows.
-        assert!(size.0 > 7 * 128 && size.1 > 4 * 128, "{size:?}");
+        assert!(size.0 > 7 * 144 && size.1 > 4 * 144, "{size:?}");
         sheet[0].as_u64().unwrap()
     };
     sheets.iter().map(step).collect()

@@ -28,7 +28,7 @@ use crate::turn::Turn;
 const IMAGES: usize = 4;
 const SAMPLES: u32 = 6;
 const SIZE: usize = 256;
-const SIDE: u32 = 128;
+const SIDE: u32 = 144;
 
 /// The event files of a run.
 ///

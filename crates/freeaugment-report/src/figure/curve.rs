@@ -113,6 +113,8 @@ fn figure(curve: &Curve, epochs: &[SearchEpoch]) -> Figure {
         csv.row([epoch.epoch.to_string()].into_iter().chain(values));
     }
     let mut chart = Chart::new(curve.title, curve.numbers, series);
+    // One line of several that there may be wants a name too.
+    chart.legend = curve.lines.len() > 1;
     if curve.numbers == Numbers::Plain && matches!(curve.id, "temperature" | "learning-rate") {
         let most = epochs.iter().filter_map(curve.lines[0].2).fold(0.0, f64::max);
         chart.range = Some((0.0, most));

@@ -22,7 +22,8 @@ pub(crate) fn differences(id: &str, summary: &Summary) -> Option<Figure> {
     let half = |row: &Row| 100.0 * row.difference_interval.unwrap_or(0.0);
     let ends = rows.iter().flat_map(|(row, value)| [value - half(row), value + half(row)]).chain([0.0]);
     let (low, high) = extent(ends);
-    let room = 0.06 * (high - low).max(0.5);
+    // Accuracies that are all the same want an axis too.
+    let room = (0.06 * (high - low)).max(0.5);
     if rows.is_empty() {
         return None;
     }
@@ -52,7 +53,8 @@ pub(crate) fn differences(id: &str, summary: &Summary) -> Option<Figure> {
         let text = format!(
             "{value:+.2}{}",
             row.difference_interval.map(|_| format!(" ± {:.2}", half(row))).unwrap_or_default()
-        );
+        )
+        .replace('-', "−");
         let title = format!("{}: {text}{p}", row.name);
         svg.text((LEFT - 6.0, y + 4.0), "e", &shortened(&row.name, NAME));
         let (from, to) = (across.at(value - half(row)), across.at(value + half(row)));
@@ -83,7 +85,8 @@ pub(crate) fn seeds(id: &str, summary: &Summary, images: &str) -> Option<Figure>
     if !low.is_finite() {
         return None;
     }
-    let room = 0.06 * (high - low).max(0.5);
+    // Accuracies that are all the same want an axis too.
+    let room = (0.06 * (high - low)).max(0.5);
     let right = WIDTH - 52.0;
     let across = Scale::new((low - room, high + room), (LEFT, right));
     let bottom = TOP + ROW * summary.rows.len() as f64;

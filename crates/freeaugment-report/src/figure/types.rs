@@ -65,6 +65,8 @@ pub(crate) fn matrix(epochs: &[SearchEpoch]) -> Option<Figure> {
     })
 }
 
+const TITLE: &str = "How each layer came to its transformations";
+
 /// A map of transformations and epochs for each layer.
 pub(crate) fn by_layer(epochs: &[SearchEpoch]) -> Option<Figure> {
     let last = epochs.last()?;
@@ -81,7 +83,7 @@ pub(crate) fn by_layer(epochs: &[SearchEpoch]) -> Option<Figure> {
     }
     Some(Figure {
         id: "types-by-layer".to_owned(),
-        title: "How each layer came to its transformations".to_owned(),
+        title: TITLE.to_owned(),
         caption: format!(
             "Epochs from left to right; the stronger the colour, the more often. All maps have one scale: its end is {} %.",
             number(100.0 * most)
@@ -97,7 +99,9 @@ fn map(epochs: &[SearchEpoch], last: &SearchEpoch, layer: usize, most: f64) -> S
     let height = top + row * names.len() as f64 + 20.0;
     let label = format!("Layer {}: frequency of each transformation over {} epochs", layer + 1, epochs.len());
     let mut svg = Svg::new(width, height, &label);
-    svg.text((4.0, 14.0), "t", &format!("Layer {}", layer + 1));
+    let only = last.types.len() == 1;
+    let title = if only { TITLE.to_owned() } else { format!("Layer {}", layer + 1) };
+    svg.text((4.0, 14.0), "t", &title);
     let step = epochs.len().div_ceil(MOST_COLUMNS).max(1);
     // Each column shows the last of its epochs.
     let columns: Vec<&SearchEpoch> = epochs.chunks(step).filter_map(<[_]>::last).collect();
@@ -131,7 +135,7 @@ pub(crate) fn by_transformation(epochs: &[SearchEpoch]) -> Option<Figure> {
     let last = epochs.last()?;
     let layers = last.types.len();
     let most = largest(epochs.iter().flat_map(|epoch| epoch.types.iter().flatten()));
-    let mut csv = Csv::new(["epoch", "transformation", "share among all applied"]);
+    let mut csv = Csv::new(["epoch", "transformation", "layer", "frequency"]);
     let mut panels = Vec::new();
     for (i, name) in names(last).into_iter().enumerate() {
         let series = (0..layers).map(|layer| Series {
@@ -146,8 +150,9 @@ pub(crate) fn by_transformation(epochs: &[SearchEpoch]) -> Option<Figure> {
         (chart.size, chart.range, chart.legend) = (SMALL, Some((0.0, most)), layers > 1 && i == 0);
         panels.push(chart.draw());
         for epoch in epochs {
-            if let Some(share) = epoch.usage.get(i) {
-                csv.row([epoch.epoch.to_string(), name.to_owned(), cell(Some(share.share))]);
+            for (layer, shares) in epoch.types.iter().enumerate() {
+                let frequency = cell(shares.get(i).copied());
+                csv.row([epoch.epoch.to_string(), name.to_owned(), (layer + 1).to_string(), frequency]);
             }
         }
     }

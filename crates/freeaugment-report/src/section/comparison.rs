@@ -17,7 +17,7 @@ const SAMPLES: u32 = 4;
 
 /// The page of a comparison.
 pub(crate) fn page(run: &Run, studio: &mut Studio) -> Page {
-    let mut page = Page::new("A comparison");
+    let mut page = Page::new(&super::title("Comparison", run));
     let trials = page.try_read(run.trials()).unwrap_or_default();
     let done = trials.iter().filter(|trial| matches!(trial.result(), Ok(Some(_)))).count();
     page.grows = done < trials.len();
@@ -68,15 +68,22 @@ fn in_words(summary: &Summary) -> String {
     let Some(best) = best else { return String::new() };
     let reached = format!("{} reaches {} on the test images", best.name, percent(best.accuracy));
     let Some(difference) = best.difference else {
-        return format!("{reached}, the most of all that were compared.");
+        let most = if summary.rows.len() > 1 { ", the most of all that were compared" } else { "" };
+        return format!("{reached}{most}.");
     };
-    let interval = best.difference_interval.map(|half| format!(" ± {:.2}", 100.0 * half)).unwrap_or_default();
+    let against = points(difference, best.difference_interval);
     let sure = match best.difference_interval {
         Some(half) if difference.abs() > half => "beyond noise",
         Some(_) => "which may be noise",
         None => "with one seed, which may be noise",
     };
-    format!("{reached}: {:+.2}{interval} points against {}, {sure}.", 100.0 * difference, summary.baseline)
+    format!("{reached}: {against} points against {}, {sure}.", summary.baseline)
+}
+
+/// A difference in points of a percent, with half of its interval where that is known.
+fn points(difference: f64, interval: Option<f64>) -> String {
+    let half = interval.map(|half| format!(" ± {:.2}", 100.0 * half)).unwrap_or_default();
+    format!("{:+.2}{half}", 100.0 * difference).replace('-', "−")
 }
 
 /// Forest plot, seeds, table, curves.
@@ -86,36 +93,24 @@ pub(crate) fn figures(page: &mut Page, prefix: &str, summary: &Summary, trials: 
         forest::seeds(&format!("{prefix}seeds"), summary, "test"),
     ];
     page.figures(first.into_iter().flatten());
-    let head = [
-        "policy",
-        "accuracy, %",
-        "± 95 %",
-        "difference",
-        "± 95 %",
-        "p",
-        "seeds",
-        "training accuracy, %",
-        "time",
-    ];
-    let number = |value: Option<f64>| value.map(|value| format!("{:.2}", 100.0 * value)).unwrap_or_default();
+    let head = ["policy", "accuracy, %", "difference, points", "p", "seeds", "training accuracy, %", "time"];
     let rows: Vec<Vec<String>> = (summary.rows.iter())
         .map(|row| {
             vec![
                 row.name.clone(),
-                number(Some(row.accuracy)),
-                number(row.interval),
-                row.difference.map(|value| format!("{:+.2}", 100.0 * value)).unwrap_or_default(),
-                number(row.difference_interval),
+                points(row.accuracy, row.interval).replace('+', ""),
+                row.difference.map(|value| points(value, row.difference_interval)).unwrap_or_default(),
                 row.p
                     .map(|p| if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") })
                     .unwrap_or_default(),
                 row.seeds.len().to_string(),
-                number(Some(row.training_accuracy)),
+                format!("{:.2}", 100.0 * row.training_accuracy),
                 duration(row.seconds),
             ]
         })
         .collect();
     page.table(&head.map(str::to_owned), &rows, 1);
+    page.html("<p class=\"soft\">Behind ± is half of a 95 % confidence interval.</p>");
     let trained = trained(page, trials);
     page.heading("How the classifiers learned");
     page.figures(training::figures(prefix, &trained));
@@ -185,7 +180,8 @@ pub(crate) fn pictures(page: &mut Page, run: &Run, trials: &[Trial], studio: &mu
         let mut html = String::new();
         for candidate in &candidates {
             let _ = writeln!(html, "<h3>{}</h3>", escape(candidate.name()));
-            html.push_str(&sheet::rows(&gallery, candidate, seed, Manner::Seen, IMAGES, SAMPLES)?);
+            let rows = sheet::rows(&gallery, candidate, seed, Manner::Seen, IMAGES, SAMPLES)?;
+            let _ = writeln!(html, "<div class=\"rows\">{rows}</div>");
         }
         Ok(html)
     });

@@ -9,7 +9,7 @@ use crate::studio::Studio;
 
 /// The page of a find.
 pub(crate) fn page(run: &Run, studio: &mut Studio) -> Page {
-    let mut page = Page::new("A policy for these images");
+    let mut page = Page::new(&super::title("A policy for these images", run));
     let verdict = page.try_read(run.verdict()).flatten();
     page.grows = verdict.is_none();
     match &verdict {

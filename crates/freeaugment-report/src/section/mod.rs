@@ -9,6 +9,13 @@ use freeaugment_search::Run;
 
 use crate::page::Page;
 
+/// What a page is called: what the run is, and the name of its folder, by which tabs of a browser are told apart.
+pub(crate) fn title(what: &str, run: &Run) -> String {
+    let folder = run.folder().canonicalize().unwrap_or_else(|_| run.folder().to_owned());
+    let name = folder.file_name().map(|name| name.to_string_lossy().into_owned());
+    name.map_or_else(|| what.to_owned(), |name| format!("{what}: {name}"))
+}
+
 /// Settings, data and machine: what all of it rests on.
 pub(crate) fn ground(page: &mut Page, run: &Run) {
     page.heading("What this rests on");

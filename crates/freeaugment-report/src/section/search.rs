@@ -69,7 +69,7 @@ impl Known {
 
 /// The page of a search.
 pub(crate) fn page(run: &Run, studio: &mut Studio) -> Page {
-    let mut page = Page::new("A search");
+    let mut page = Page::new(&super::title("Search", run));
     let known = Known::read(&mut page, run);
     page.grows = !known.is_finished();
     if let Some(learned) = &known.learned {
