@@ -234,7 +234,11 @@ impl Claim {
         };
         let record = Record::new();
         let text = serde_json::to_vec_pretty(&record).expect("claims are plain values");
-        created.write_all(&text).and_then(|()| created.sync_all()).map_err(Error::io(&path))?;
+        if let Err(error) = created.write_all(&text).and_then(|()| created.sync_all()) {
+            // A disk that is full would leave a claim that says nothing, and whoever comes next would watch it.
+            let _ = fs::remove_file(&path);
+            return Err(Error::io(&path)(error));
+        }
         let next = file(folder, name, number + 1);
         let held = Arc::new(Held { path, next, record: Mutex::new(record), lost: AtomicBool::new(false) });
         let (end, ended) = channel();
