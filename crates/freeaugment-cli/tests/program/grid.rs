@@ -236,7 +236,7 @@ mod claims {
         let ids = children.each_ref().map(std::process::Child::id);
         let ended = children.map(|child| child.wait_with_output().unwrap());
         let codes = ended.each_ref().map(|ended| ended.status.code().unwrap());
-        let loser = if codes[0] == 8 { 0 } else { 1 };
+        let loser = usize::from(codes[0] != 8);
         assert_eq!((codes[loser], codes[1 - loser]), (8, 0));
         let said = String::from_utf8(ended[loser].stderr.clone()).unwrap();
         let expected = format!("error: the cell {CELL} is being worked on by process {} on ", ids[1 - loser]);
