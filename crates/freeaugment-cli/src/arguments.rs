@@ -1,5 +1,7 @@
 //! What can be typed.
 
+pub(crate) mod grid;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
@@ -29,9 +31,10 @@ Exit codes:
   2    arguments that cannot be understood
   3    a configuration that cannot be
   4    data, a policy file or a published policy that cannot be used
-  5    a folder that exists, is in use, is no run, is of something else, or must not be written
+  5    a folder that exists, is in use, is no run or plan, is of something else, or must not be written
   6    the file system: no space, no permission
   7    the training diverged
+  8    a cell of a plan that must wait or was taken over, or a table that lacks cells
   130  interrupted; what was done is saved";
 
 const FIND_HELP: &str = "\
@@ -66,7 +69,9 @@ with _ for -. What neither says is decided by the preset:
   quick        what a CPU does in reasonable time, looking many steps ahead (the default with --data)
   one-step     the same with the paper's method, which looks one step ahead
   cifar10, cifar100, imagenet100, domainnet
-               the paper's settings; they want a GPU or patience";
+               the paper's settings; they want a GPU or patience
+  imagenet100-slack, domainnet-slack
+               the same with SLACK's recipe for training";
 
 const SEARCH_EXAMPLES: &str = "\
 Examples:
@@ -194,6 +199,18 @@ pub(crate) enum Command {
     /// Train classifiers under several policies and compare them
     #[command(long_about = compare_help(), after_long_help = COMPARE_EXAMPLES)]
     Compare(Box<CompareArguments>),
+    /// Write a plan of many searches and trainings, for any number of machines
+    #[command(long_about = grid::PLAN_HELP, after_long_help = grid::PLAN_EXAMPLES)]
+    Plan(Box<grid::PlanArguments>),
+    /// Work on one cell of a plan
+    #[command(long_about = grid::CELL_HELP)]
+    Cell(grid::CellArguments),
+    /// Make the tables of a plan from what is finished
+    #[command(long_about = grid::COLLECT_HELP)]
+    Collect(grid::CollectArguments),
+    /// Measure a table or a figure of the paper
+    #[command(long_about = grid::REPRODUCE_HELP)]
+    Reproduce(grid::ReproduceArguments),
     /// Read a policy that another search published
     #[command(long_about = IMPORT_HELP)]
     Import(ImportArguments),
@@ -274,6 +291,9 @@ pub(crate) struct CompareArguments {
     /// The one that the others are compared with [default: standard, or the first]
     #[arg(long, value_name = "POLICY")]
     pub(crate) baseline: Option<String>,
+    /// Train nothing: write a plan of the cells into this folder, for any number of machines
+    #[arg(long, value_name = "FOLDER", conflicts_with = "out")]
+    pub(crate) plan: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) trials: Trials,
 }

@@ -17,6 +17,8 @@ pub(crate) enum Ending {
     Done,
     /// Someone stopped it; what was done is saved.
     Interrupted,
+    /// Some of what a table is made of is not there yet.
+    Incomplete,
 }
 
 /// Why a command failed.
@@ -37,6 +39,7 @@ const DATA: u8 = 4;
 const RUN: u8 = 5;
 const FILE_SYSTEM: u8 = 6;
 const DIVERGED: u8 = 7;
+const WAITING: u8 = 8;
 pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Says why the arguments are refused, or what was asked of the arguments themselves (help, version).
@@ -51,6 +54,7 @@ pub(crate) fn code(ending: Result<Ending, Failure>) -> u8 {
     match ending {
         Ok(Ending::Done) => 0,
         Ok(Ending::Interrupted) => INTERRUPTED,
+        Ok(Ending::Incomplete) => WAITING,
         Err(failure) => {
             // A message is one line, whatever the system put into it.
             output::say(&format!("error: {failure}{}", failure.hint()).replace('\n', " "));
@@ -87,6 +91,7 @@ fn of_work(error: &Error) -> u8 {
         | Error::UnknownPreset { .. }
         | Error::Candidate { .. } => CONFIGURATION,
         Error::Data(error) => of_data(error),
+        Error::DataMissing { .. } => DATA,
         Error::Network(error) => of_network(error),
         Error::PolicyFile(error) => of_policy_file(error),
         Error::Published(error) => of_published(error),
@@ -97,7 +102,9 @@ fn of_work(error: &Error) -> u8 {
         | Error::OtherData { .. }
         | Error::Target { .. }
         | Error::RunLocked { .. }
+        | Error::Plan { .. }
         | Error::Checkpoint { .. } => RUN,
+        Error::CellNotReady { .. } | Error::CellTaken { .. } | Error::ClaimLost { .. } => WAITING,
         Error::Diverged { .. } => DIVERGED,
         _ => UNFORESEEN,
     }
@@ -178,6 +185,10 @@ mod tests {
             (Error::Target { path: path(), reason: reason() }, RUN),
             (Error::NotARun { path: path(), reason: reason() }, RUN),
             (Error::Checkpoint { path: path(), reason: reason() }, RUN),
+            (Error::Plan { path: path(), reason: reason() }, RUN),
+            (Error::CellNotReady { cell: reason(), needed: reason(), index: 0 }, WAITING),
+            (Error::CellTaken { cell: reason(), holder: reason() }, WAITING),
+            (Error::ClaimLost { path: path() }, WAITING),
             (data(read(io::ErrorKind::PermissionDenied)), FILE_SYSTEM),
             (io_error(io::ErrorKind::StorageFull), FILE_SYSTEM),
             (io_error(io::ErrorKind::PermissionDenied), FILE_SYSTEM),

@@ -19,8 +19,26 @@ pub(crate) fn listen(quiet: bool) -> Result<(), Failure> {
             output::say("\nfinishing this step; press again to end at once");
         }
     };
+    hear()?;
     ctrlc::set_handler(handler)
         .map_err(|error| Failure::Unforeseen(format!("Ctrl-C cannot be listened to: {error}")))
+}
+
+/// Whoever started this program may have blocked signals, and what is blocked there is blocked here: Ray's workers do so with
+/// Ctrl-C. One thread that hears is enough, and this is the first one.
+#[cfg(unix)]
+fn hear() -> Result<(), Failure> {
+    use nix::sys::signal::{SigSet, Signal};
+
+    let signals: SigSet = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().collect();
+    signals
+        .thread_unblock()
+        .map_err(|error| Failure::Unforeseen(format!("Ctrl-C cannot be listened to: {error}")))
+}
+
+#[cfg(not(unix))]
+fn hear() -> Result<(), Failure> {
+    Ok(())
 }
 
 /// From now on there is something to save.

@@ -18,7 +18,9 @@ use std::ffi::OsString;
 use clap::Parser as _;
 
 use crate::arguments::{Arguments, Command};
-use crate::command::{apply, compare, data, export, find, import, preview, report, resume, search, show};
+use crate::command::{
+    apply, compare, data, export, find, grid, import, preview, report, reproduce, resume, search, show,
+};
 
 /// The Python that applies what was drawn to a batch of Kornia's: part of what `export` writes.
 pub const KORNIA_OPERATIONS: &str = export::KORNIA_OPERATIONS;
@@ -38,6 +40,10 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Search(arguments) => search::run(&arguments),
         Command::Train(arguments) => compare::train(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Plan(arguments) => grid::plan(&arguments),
+        Command::Cell(arguments) => grid::cell(&arguments),
+        Command::Collect(arguments) => grid::collect(&arguments),
+        Command::Reproduce(arguments) => reproduce::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Apply(arguments) => apply::run(&arguments),

@@ -118,6 +118,46 @@ pub enum Error {
         /// The folder.
         path: PathBuf,
     },
+    /// A data set that an experiment needs is not where it should be.
+    #[error("{}: {reason}", .path.display())]
+    DataMissing {
+        /// Where it is looked for.
+        path: PathBuf,
+        /// What to download, and how it must lie.
+        reason: String,
+    },
+    /// A plan that cannot be worked on as it is.
+    #[error("{}: {reason}", .path.display())]
+    Plan {
+        /// The plan, or a file of it.
+        path: PathBuf,
+        /// What is wrong, and what is allowed.
+        reason: String,
+    },
+    /// A cell of a plan that needs another one first.
+    #[error("the cell {cell} needs the cell {needed} (index {index}), which is not finished")]
+    CellNotReady {
+        /// The cell.
+        cell: String,
+        /// What it needs.
+        needed: String,
+        /// The index of that.
+        index: usize,
+    },
+    /// Another process works on a cell of a plan.
+    #[error("the cell {cell} is being worked on by {holder}")]
+    CellTaken {
+        /// The cell.
+        cell: String,
+        /// Who that is.
+        holder: String,
+    },
+    /// Another process has taken over a cell that this one worked on.
+    #[error("{}: another process has taken this cell over; nothing was written since", .path.display())]
+    ClaimLost {
+        /// The claim.
+        path: PathBuf,
+    },
     /// A checkpoint that does not belong to the run's configuration or data.
     #[error("{}: {reason}", .path.display())]
     Checkpoint {

@@ -42,6 +42,8 @@ mod describe;
 mod error;
 mod estimate;
 mod find;
+mod grid;
+mod reproduce;
 mod run;
 mod session;
 
@@ -64,6 +66,11 @@ pub use find::{
     DEFAULTS, Find, FindObserver, Measured, Mirroring, Plan, Reason, Round, Rung, Selection, Setups, Stage,
     Standing, Verdict,
 };
+pub use grid::{
+    Cell, CellState, CellTask, Claim, Collected, CollectedTable, Cost, Fenced, Grid, GridBuilder, GridRow,
+    GridTable, Line, Machine, Missing, Patience, PolicySource, Published, Shows, Source, Speed,
+};
+pub use reproduce::{EXPERIMENTS, Experiment, Scale, Size, Wanted};
 pub use run::{
     CycleSlopes, Effective, Environment, GradientNorms, LayerRanges, Phases, Run, RunState, RunWriter,
     SearchEpoch, Share, StateReader, StateWriter, TrainingEpoch, policy_file,

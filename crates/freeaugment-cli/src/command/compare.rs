@@ -17,6 +17,15 @@ pub(crate) fn train(arguments: &TrainArguments) -> Result<Ending, Failure> {
 }
 
 pub(crate) fn run(arguments: &CompareArguments) -> Result<Ending, Failure> {
+    if let Some(plan) = &arguments.plan {
+        return super::grid::write(
+            &arguments.policies,
+            arguments.baseline.as_deref(),
+            None,
+            &arguments.trials,
+            plan,
+        );
+    }
     begin("compare", &arguments.policies, arguments.baseline.as_deref(), &arguments.trials)
 }
 

@@ -95,3 +95,18 @@ fn a_proof_that_is_interrupted_goes_on_with_what_it_has() {
     let proof = |run: &str| std::fs::read_to_string(folder.path().join(run).join("proof.json")).unwrap();
     assert_eq!(proof("stopped"), proof("whole"));
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn ctrl_c_saves_where_whoever_started_the_program_has_blocked_it() {
+    let folder = tempdir().unwrap();
+    let mut blocked = Command::new("env");
+    blocked.args(["--block-signal=INT", "--block-signal=TERM", env!("CARGO_BIN_EXE_freeaugment")]);
+    blocked.args(format!("search {SMALL} --epochs 200 --out stopped").split_whitespace());
+    let child = blocked.current_dir(folder.path()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let run = folder.path().join("stopped");
+    wait_until("an epoch has ended", || run.join("policies/epoch-0002.json").exists());
+    let (code, said) = interrupt(child);
+    assert_eq!(code, Some(130), "{said}");
+    assert!(said.contains("\ninterrupted: saved after step "), "{said}");
+}

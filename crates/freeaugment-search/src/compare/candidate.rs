@@ -186,7 +186,7 @@ impl Candidate {
     }
 
     /// The file it was read from.
-    pub(crate) fn file(&self) -> Option<&[u8]> {
+    pub fn file(&self) -> Option<&[u8]> {
         self.file.as_deref()
     }
 

@@ -22,6 +22,10 @@ pub struct Comparison {
 
 /// Told what happens in a comparison.
 pub trait ComparisonObserver {
+    /// Something is about to be written; an error leaves it as it is and ends the work.
+    fn before_writing(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
     /// So many cells there are, and so many are finished already.
     fn begin(&mut self, _cells: usize, _finished: usize) {}
     /// A cell took a step. `number` counts all cells of the comparison from 1.
@@ -238,8 +242,9 @@ impl Comparison {
                 .carry_out(training, !settings.warm_start.is_empty(), &mut cell, stop)
                 .inspect_err(|error| {
                     // If the log cannot be written either, the first error is the one to report.
-                    let _ = run.log(&format!("failed: {about}: {error}"));
+                    let _ = run.log_failure(&format!("{about}: "), error);
                 })?;
+            observer.before_writing()?;
             let Some(result) = result else {
                 run.log("stopped")?;
                 return Ok(Halt::Stopped);
@@ -249,6 +254,7 @@ impl Comparison {
             self.report(run, settings, setup)?.write(run)?;
             observer.finished(number, trial, &result);
         }
+        observer.before_writing()?;
         self.report(run, settings, setup)?.write(run)?;
         run.log("finished")?;
         Ok(Halt::Finished)
@@ -283,6 +289,10 @@ struct Cell<'a> {
 }
 
 impl Observer<Training> for Cell<'_> {
+    fn before_writing(&mut self) -> Result<(), Error> {
+        self.observer.before_writing()
+    }
+
     fn step(&mut self, training: &Training, step: &Step) {
         self.observer.step(self.number, self.trial, training, step);
     }

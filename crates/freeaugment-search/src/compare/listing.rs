@@ -44,7 +44,7 @@ impl Listing {
 }
 
 /// A name as a folder: letters, digits and dashes.
-pub(super) fn folder_name(name: &str) -> String {
+pub(crate) fn folder_name(name: &str) -> String {
     let plain: String =
         name.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect();
     let parts: Vec<&str> = plain.split('-').filter(|part| !part.is_empty()).collect();

@@ -20,3 +20,4 @@ pub use trial::{Trial, TrialResult};
 
 pub(crate) use candidate::Augmented;
 pub(crate) use comparison::open_or_create;
+pub(crate) use listing::folder_name;

@@ -43,7 +43,7 @@ pub struct Row {
 
 impl Summary {
     /// Of the results of each candidate, by name; the one at `baseline` is what the others are compared with.
-    pub(super) fn new(results: &[(&str, Vec<TrialResult>)], baseline: usize) -> Self {
+    pub(crate) fn new(results: &[(&str, Vec<TrialResult>)], baseline: usize) -> Self {
         let (reference, others) = &results[baseline];
         let rows = results.iter().enumerate().filter(|(_, (_, found))| !found.is_empty());
         let rows = rows.map(|(at, (name, found))| Row::new(name, found, (at != baseline).then_some(others)));

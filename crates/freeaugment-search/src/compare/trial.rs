@@ -121,7 +121,10 @@ impl Trial {
         journal.restore(&mut training)?;
         match drive(&mut training, &self.folder, observer, stop)? {
             Halt::Stopped => Ok(None),
-            Halt::Finished => self.finish(&training, &journal, warm_start).map(Some),
+            Halt::Finished => {
+                observer.before_writing()?;
+                self.finish(&training, &journal, warm_start).map(Some)
+            }
         }
     }
 

@@ -157,6 +157,28 @@ impl Settings {
         Ok(settings)
     }
 
+    /// Takes over where things lie. On another machine that may be elsewhere; that they are the same things is told by
+    /// fingerprints.
+    pub(crate) fn take_places(&mut self, other: &Self) {
+        if self.data.is_empty() == other.data.is_empty() {
+            self.data.clone_from(&other.data);
+        }
+        if self.warm_start.is_empty() == other.warm_start.is_empty() {
+            self.warm_start.clone_from(&other.warm_start);
+        }
+    }
+
+    /// What decides which images are used for what, as a text.
+    pub(crate) fn choice_of_images(&self) -> String {
+        let table = to_table(self);
+        let fields = super::FIELDS.iter().filter(|field| field.group == "Data");
+        // Neither memory nor threads choose an image.
+        let chosen = fields.filter(|field| !matches!(field.name, "cache_mib" | "workers"));
+        let chosen: Vec<String> =
+            chosen.map(|field| format!("{}={}", field.name, table[field.name])).collect();
+        chosen.join(" ")
+    }
+
     /// The first key of a task in which two settings differ, with both values.
     pub fn difference(&self, task: Task, other: &Self) -> Option<(&'static str, String, String)> {
         let both = self.listed(task).into_iter().zip(other.listed(task));

@@ -71,8 +71,9 @@ impl Journal {
     fn check<S: Session>(&self, session: &S, state: &StateReader) -> Result<(), Error> {
         let refuse = |reason: String| Error::Checkpoint { path: self.state.clone(), reason };
         let (task, settings) = session.settings();
-        let others = Settings::from_toml(task, state.entry("settings")?)
+        let mut others = Settings::from_toml(task, state.entry("settings")?)
             .map_err(|reason| state.broken(&format!("its settings: {reason}")))?;
+        others.take_places(settings);
         if let Some((key, own, others)) = settings.difference(task, &others) {
             return Err(refuse(format!(
                 "belongs to another configuration: `{key}` is {own} in the run's configuration, but {others} here"

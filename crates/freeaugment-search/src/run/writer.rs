@@ -100,6 +100,14 @@ impl RunWriter {
         self.files().log(message)
     }
 
+    /// Adds a line on what went wrong, unless the run is another process's by now.
+    pub(crate) fn log_failure(&self, about: &str, error: &Error) -> Result<(), Error> {
+        if matches!(error, Error::ClaimLost { .. }) {
+            return Ok(());
+        }
+        self.log(&format!("failed: {about}{error}"))
+    }
+
     /// Puts a search at its beginning where the run was left.
     pub fn restore<M: Model>(&self, search: &mut Search<M>) -> Result<(), Error> {
         Journal::new(self.folder()).restore(search)?;
@@ -116,10 +124,11 @@ impl RunWriter {
     ) -> Result<Halt, Error> {
         let halt = drive(search, self.folder(), observer, stop).inspect_err(|error| {
             // If the log cannot be written either, the first error is the one to report.
-            let _ = self.log(&format!("failed: {error}"));
+            let _ = self.log_failure("", error);
         })?;
         match halt {
             Halt::Finished => {
+                observer.before_writing()?;
                 search.model().leave(&self.files().classifier())?;
                 self.log("finished")?;
             }

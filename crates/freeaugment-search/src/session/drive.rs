@@ -15,6 +15,10 @@ const SAVE_SELDOM: Duration = Duration::from_secs(1);
 
 /// Told what happens in a session.
 pub trait Observer<S: Session> {
+    /// Something is about to be written; an error leaves it as it is and ends the work.
+    fn before_writing(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
     /// A step was taken.
     fn step(&mut self, _session: &S, _step: &Step) {}
     /// An epoch has ended and is written down.
@@ -45,6 +49,7 @@ pub fn drive<S: Session>(
     let mut saved = Instant::now();
     while !session.progress().is_finished() {
         if stop.load(Ordering::Relaxed) {
+            observer.before_writing()?;
             journal.save(session)?;
             return Ok(Halt::Stopped);
         }
@@ -56,12 +61,14 @@ pub fn drive<S: Session>(
         let ends = progress.done > before && progress.done.is_multiple_of(progress.per_epoch);
         if ends {
             let epoch = session.end_epoch()?;
+            observer.before_writing()?;
             session.write_epoch(folder, &epoch)?;
             journal.append(&epoch)?;
             observer.epoch(session, &epoch);
         }
         let patience = if ends { SAVE_SELDOM } else { SAVE_EVERY };
         if saved.elapsed() >= patience || progress.is_finished() {
+            observer.before_writing()?;
             journal.save(session)?;
             saved = Instant::now();
         }

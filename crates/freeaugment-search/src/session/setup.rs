@@ -13,7 +13,7 @@ use freeaugment_data::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::config::{CropChoice, Settings, refuse};
+use crate::config::{CropChoice, Settings, Task, refuse};
 use crate::error::Error;
 use crate::find::Stage;
 
@@ -143,6 +143,14 @@ impl Setup {
             require_a_batch(&setup.validation, "validation")?;
         }
         Ok(setup)
+    }
+
+    /// How many images there are for training and for judging, and how many classes, without reading the images.
+    pub fn count(dataset: &Dataset, settings: &Settings, task: Task) -> [usize; 3] {
+        let (training, validation, test) = choose(settings, dataset);
+        let kept = task == Task::Search || dataset.splits.validation.is_some();
+        let judging = if task == Task::Search { validation.len() } else { test.len() };
+        [training.len() + if kept { 0 } else { validation.len() }, judging, dataset.classes.len()]
     }
 
     fn of(
