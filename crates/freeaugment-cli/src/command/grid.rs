@@ -11,7 +11,7 @@ use toml::Table as Values;
 
 use super::{check_device, configuration, folder, use_threads};
 use crate::arguments::grid::{CellArguments, CollectArguments, PlanArguments};
-use crate::arguments::{Manner, Source, Trials};
+use crate::arguments::{Manner, Record, Source, Trials};
 use crate::exit::{Ending, Failure};
 use crate::follow::Follow;
 use crate::interrupt;
@@ -276,8 +276,8 @@ fn told(index: u64, cell: &Cell, outcome: &str, manner: Manner) -> Result<Ending
 }
 
 /// Cells have no page: their plan has tables.
-fn no_page(grid: &Grid, cell: &Cell, manner: Manner) -> Follow {
-    Follow::new(&grid.folder_of(cell), Manner { no_report: true, ..manner })
+fn no_page(grid: &Grid, cell: &Cell) -> Follow {
+    Follow::new(&grid.folder_of(cell), Record { no_report: true, tensorboard: false })
 }
 
 fn search(
@@ -289,7 +289,7 @@ fn search(
 ) -> Result<Halt, Failure> {
     let setup = Setup::for_search(&settings, &Reading::new(manner.quiet))?;
     let (mut search, run) = grid.search(cell, claim, settings, setup, output::typed())?;
-    let mut steps = Steps::new(&search, manner, no_page(grid, cell, manner));
+    let mut steps = Steps::new(&search, manner, no_page(grid, cell));
     let halt = run.search(&mut search, &mut Fenced { claim, observer: &mut steps }, interrupt::stop());
     steps.end()?;
     Ok(halt?)
@@ -304,7 +304,7 @@ fn train(
 ) -> Result<Halt, Failure> {
     let setup = Setup::for_training(settings, &Reading::new(manner.quiet))?;
     let (comparison, run) = grid.training(cell, claim, settings, &setup, output::typed())?;
-    let mut cells = Cells::new("test", manner.quiet, no_page(grid, cell, manner));
+    let mut cells = Cells::new("test", manner.quiet, no_page(grid, cell));
     let mut fenced = Fenced { claim, observer: &mut cells };
     let halt = comparison.run(&run, settings, &setup, &mut fenced, interrupt::stop());
     cells.end();
