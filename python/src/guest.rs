@@ -147,7 +147,8 @@ impl Model for Guest {
     }
 
     fn shown<'a>(&self, batch: &'a GuestBatch) -> Shown<'a> {
-        Shown { images: &batch.images, indices: &batch.indices, epoch: batch.epoch }
+        let GuestBatch { images, indices, epoch, .. } = batch;
+        Shown { images, indices, members: indices, part: 0..indices.len(), epoch: *epoch }
     }
 
     fn input(&self, batch: &GuestBatch, augmented: Images) -> Result<Py<PyAny>, Error> {

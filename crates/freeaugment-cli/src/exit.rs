@@ -30,15 +30,21 @@ pub(crate) enum Failure {
     Output(#[from] io::Error),
     #[error("{0}")]
     Unforeseen(String),
+    /// What ends all processes that share something; told by the first of them.
+    #[error("{message}")]
+    Common { number: u8, message: String },
+    /// Another process says why.
+    #[error("another process has said why")]
+    Told(u8),
 }
 
 // Number 2 is clap's.
-const UNFORESEEN: u8 = 1;
-const CONFIGURATION: u8 = 3;
+pub(crate) const UNFORESEEN: u8 = 1;
+pub(crate) const CONFIGURATION: u8 = 3;
 const DATA: u8 = 4;
 const RUN: u8 = 5;
 const FILE_SYSTEM: u8 = 6;
-const DIVERGED: u8 = 7;
+pub(crate) const DIVERGED: u8 = 7;
 const WAITING: u8 = 8;
 pub(crate) const INTERRUPTED: u8 = 130;
 
@@ -46,6 +52,11 @@ pub(crate) const INTERRUPTED: u8 = 130;
 pub(crate) fn refused(message: &clap::Error) -> u8 {
     // Nobody being there to read it is no error.
     let _ = message.print();
+    refused_silently(message)
+}
+
+/// The same, where another process says it.
+pub(crate) fn refused_silently(message: &clap::Error) -> u8 {
     u8::try_from(message.exit_code()).unwrap_or(UNFORESEEN)
 }
 
@@ -56,14 +67,30 @@ pub(crate) fn code(ending: Result<Ending, Failure>) -> u8 {
         Ok(Ending::Interrupted) => INTERRUPTED,
         Ok(Ending::Incomplete) => WAITING,
         Err(failure) => {
-            // A message is one line, whatever the system put into it.
-            output::say(&format!("error: {failure}{}", failure.hint()).replace('\n', " "));
+            if !matches!(failure, Failure::Told(_)) {
+                output::say(&line(&failure.text()));
+            }
             failure.number()
         }
     }
 }
 
+/// A message is one line, whatever the system put into it.
+pub(crate) fn line(message: &str) -> String {
+    format!("error: {message}").replace('\n', " ")
+}
+
 impl Failure {
+    /// The same for all processes that share something: one of them says it.
+    pub(crate) fn common(says: bool, number: u8, message: String) -> Self {
+        if says { Self::Common { number, message } } else { Self::Told(number) }
+    }
+
+    /// All of the message.
+    pub(crate) fn text(&self) -> String {
+        format!("{self}{}", self.hint())
+    }
+
     /// What to type: the library knows of no flags.
     fn hint(&self) -> &'static str {
         match self {
@@ -75,8 +102,9 @@ impl Failure {
         }
     }
 
-    fn number(&self) -> u8 {
+    pub(crate) fn number(&self) -> u8 {
         match self {
+            Self::Common { number, .. } | Self::Told(number) => *number,
             Self::Work(error) => of_work(error),
             Self::Output(_) => FILE_SYSTEM,
             Self::Unforeseen(_) => UNFORESEEN,
@@ -89,7 +117,8 @@ fn of_work(error: &Error) -> u8 {
         Error::Setting { .. }
         | Error::NotToml { .. }
         | Error::UnknownPreset { .. }
-        | Error::Candidate { .. } => CONFIGURATION,
+        | Error::Candidate { .. }
+        | Error::RanksDiffer { .. } => CONFIGURATION,
         Error::Data(error) => of_data(error),
         Error::DataMissing { .. } => DATA,
         Error::Network(error) => of_network(error),
@@ -125,6 +154,7 @@ fn of_network(error: &NetworkError) -> u8 {
         | NetworkError::UnknownDevice { .. }
         | NetworkError::DeviceNotBuilt { .. }
         | NetworkError::DeviceAbsent { .. }
+        | NetworkError::DeviceAlone { .. }
         | NetworkError::BadSetting { .. }
         | NetworkError::BadSmoothing { .. } => CONFIGURATION,
         NetworkError::File { .. } => FILE_SYSTEM,

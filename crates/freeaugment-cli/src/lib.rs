@@ -10,8 +10,11 @@ mod exit;
 mod flags;
 mod follow;
 mod interrupt;
+#[cfg(feature = "mpi")]
+mod mpi;
 mod output;
 mod progress;
+mod together;
 
 use std::ffi::OsString;
 
@@ -33,9 +36,14 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     output::remember(&words);
     let arguments = match Arguments::try_parse_from(words) {
         Ok(arguments) => arguments,
+        Err(message) if together::is_silent() => return exit::refused_silently(&message),
         Err(message) => return exit::refused(&message),
     };
-    exit::code(match arguments.command {
+    let joined = match together::join(&arguments.command) {
+        Ok(joined) => joined,
+        Err(failure) => return exit::code(Err(failure)),
+    };
+    let ending = match arguments.command {
         Command::Find(arguments) => find::run(&arguments),
         Command::Search(arguments) => search::run(&arguments),
         Command::Train(arguments) => compare::train(&arguments),
@@ -52,5 +60,6 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
         Command::Preview(arguments) => preview::run(&arguments),
         Command::Report(arguments) => report::run(&arguments),
         Command::Data(arguments) => data::run(&arguments),
-    })
+    };
+    exit::code(together::end(joined.as_ref(), ending))
 }

@@ -1,5 +1,7 @@
 //! A batch of images at the place where the policy stands.
 
+use std::ops::Range;
+
 use freeaugment::Images;
 
 use crate::pipeline::View;
@@ -13,6 +15,10 @@ pub struct PictureBatch {
     pub labels: Vec<u32>,
     /// Which images of the data set these are.
     pub indices: Vec<u32>,
+    /// The images of the whole batch.
+    pub members: Vec<u32>,
+    /// Which of them these are.
+    pub part: Range<usize>,
     /// What was drawn for each; neutral ones for evaluation.
     pub views: Vec<View>,
     /// The epoch it belongs to, from 0.

@@ -1,5 +1,6 @@
 //! Which images make up which batch.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use freeaugment::Images;
@@ -104,7 +105,21 @@ impl Order {
         pipeline: &Pipeline,
         number: u64,
     ) -> Result<PictureBatch, Error> {
-        let (epoch, indices) = self.members(number);
+        self.prepare_part(dataset, pipeline, number, 0..self.batch)
+    }
+
+    /// As [`Self::prepare`], but only the images at these places of the batch: no others are read.
+    pub fn prepare_part(
+        &self,
+        dataset: &Dataset,
+        pipeline: &Pipeline,
+        number: u64,
+        part: Range<usize>,
+    ) -> Result<PictureBatch, Error> {
+        let (epoch, members) = self.members(number);
+        let end = part.end.min(members.len());
+        let part = part.start.min(end)..end;
+        let indices = members[part.clone()].to_vec();
         let shape = pipeline.shape(indices.len());
         let mut data = Vec::with_capacity(shape.count * shape.image());
         let mut views = Vec::with_capacity(indices.len());
@@ -127,7 +142,7 @@ impl Order {
         let images = Images::new(data, shape)
             .map_err(|error| Error::BadImage { name: "a batch".to_owned(), reason: error.to_string() })?;
         let labels = indices.iter().map(|&index| dataset.label(index)).collect();
-        Ok(PictureBatch { images, labels, indices, views, epoch })
+        Ok(PictureBatch { images, labels, indices, members, part, views, epoch })
     }
 }
 
@@ -153,6 +168,30 @@ mod tests {
                 assert_eq!((found_epoch, &members[..]), (epoch, &wanted[4 * batch..][..4]));
             }
         }
+    }
+
+    #[test]
+    fn a_part_of_a_batch_is_that_part_of_it() {
+        let synthetic = crate::Synthetic { train: 16, validation: 0, plants: Vec::new(), seed: 1 };
+        let dataset = synthetic.dataset();
+        let pipeline = Pipeline {
+            size: 32,
+            crop: crate::Crop::Pad { pad: 4 },
+            flip: 0.5,
+            cutout: 8,
+            mean: vec![0.5; 3],
+            deviation: vec![0.2; 3],
+            policy_first: false,
+        };
+        let order = Order::new((0..16).collect(), 8, Sequence::Shuffled { purpose: PURPOSE, seed: 3 }, true);
+        let whole = order.prepare(&dataset, &pipeline, 3).unwrap();
+        let part = order.prepare_part(&dataset, &pipeline, 3, 5..8).unwrap();
+        assert_eq!((whole.part.clone(), &whole.members), (0..8, &whole.indices));
+        assert_eq!((part.part.clone(), &part.members), (5..8, &whole.members));
+        let image = whole.images.as_slice().len() / 8;
+        assert_eq!(part.images.as_slice(), &whole.images.as_slice()[5 * image..]);
+        assert_eq!((&part.labels[..], &part.indices[..]), (&whole.labels[5..], &whole.indices[5..]));
+        assert_eq!((&part.views[..], part.epoch), (&whole.views[5..], whole.epoch));
     }
 
     #[test]

@@ -96,6 +96,11 @@ impl Engine {
         Self { network, place: Place::new(device, name) }
     }
 
+    /// The name of its device.
+    pub(crate) fn name(&self) -> &str {
+        self.place.name()
+    }
+
     fn images(&self, batch: Batch) -> Tensor<4> {
         let image = self.network.channels() * batch.height * batch.width;
         let shape = [batch.images.len() / image, self.network.channels(), batch.height, batch.width];

@@ -7,6 +7,7 @@ use crate::device::{Device, Engine, EngineRecord};
 use crate::loss::CrossEntropy;
 use crate::network::Network;
 use crate::parameter::{Layout, Statistics, Weights};
+use crate::ranks::{Alone, Ranks};
 use crate::{Error, storage};
 
 /// Images `[batch, channel, height, width]`, as the network takes them, and their labels.
@@ -42,6 +43,7 @@ pub struct Classifier {
     statistics: Statistics,
     loss: CrossEntropy,
     engine: Engine,
+    ranks: Arc<dyn Ranks>,
 }
 
 impl Classifier {
@@ -52,6 +54,7 @@ impl Classifier {
             weights: Weights::initial(Arc::clone(layout), seed),
             statistics: Statistics::initial(Arc::clone(layout)),
             loss: CrossEntropy::default(),
+            ranks: Arc::new(Alone),
             engine: device.engine(network.clone()),
             network,
         }
@@ -61,6 +64,14 @@ impl Classifier {
     #[must_use]
     pub fn with_loss(self, loss: CrossEntropy) -> Self {
         Self { loss, ..self }
+    }
+
+    /// The same classifier, which shares its batches with other processes: each of them has the same weights, hands over its
+    /// own [share](crate::ranks::share) of a batch, and gets the loss and gradients of the whole; logits, and what
+    /// belongs to single images, are those of its own.
+    pub fn with_ranks(mut self, ranks: Arc<dyn Ranks>) -> Result<Self, Error> {
+        self.engine.set_ranks(Arc::clone(&ranks))?;
+        Ok(Self { ranks, ..self })
     }
 
     /// What the classifier is.
@@ -175,7 +186,7 @@ impl Classifier {
         {
             return Err(Error::BadLabel { image, label, classes });
         }
-        self.network.check_size([batch.height, batch.width], batch.labels.len() == 1)
+        self.network.check_size([batch.height, batch.width], batch.labels.len() == 1 && self.ranks.is_alone())
     }
 
     /// Writes weights and running statistics to a safetensors file; an existing file is replaced whole or not at all.

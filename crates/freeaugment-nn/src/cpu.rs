@@ -2,7 +2,7 @@
 //!
 //! A network is laid out once as a list of operations ([`graph`]); every operation has its value, gradient, tangent
 //! and the gradient's tangent next to each other in a file of its own. Nothing here depends on the number of threads:
-//! work is cut by shape, and sums of pieces are joined in order.
+//! work is cut by shape, and sums of pieces are joined in order ([`share`]): nor on how many processes share a batch.
 
 // A function that is not inlined keeps its own instruction set, so what kernels are made of must be.
 #![allow(clippy::inline_always)]
@@ -21,6 +21,7 @@ mod matmul;
 mod normalization;
 mod pooling;
 mod scratch;
+mod share;
 #[cfg(test)]
 mod speed;
 mod sum;
@@ -36,12 +37,14 @@ use self::backward::{Adjoint, Wanted};
 use self::buffer::{Buffer, Pool};
 use self::forward::{Context, Norms, Trace};
 use self::graph::{Graph, Operation};
+use self::share::{Share, Sums, add_doubles};
 use crate::loss::CrossEntropy;
 use crate::network::Network;
 use crate::parameter::{Statistics, Weights};
-use crate::{Batch, Evaluation, Hypergradient};
+use crate::ranks::{Alone, Ranks};
+use crate::{Batch, Error, Evaluation, Hypergradient};
 
-/// Into how many partial sums a weight gradient of `size` numbers is cut: enough for the cores of a desktop, and no
+/// Into how many partial sums the gradient of a piece to weights of `size` numbers is cut: enough for the cores of a desktop, and no
 /// more than 64 MiB of them.
 fn groups(batch: usize, size: usize) -> usize {
     ((16 << 20) / size.max(1)).clamp(2, 8).min(batch.max(1))
@@ -68,6 +71,7 @@ fn sum_in_order(parts: Vec<Vec<f32>>) -> Vec<f32> {
 pub(crate) struct Engine {
     network: Network,
     pool: Arc<Pool>,
+    ranks: Arc<dyn Ranks>,
     /// The network laid out for the image size seen last.
     plan: Mutex<Option<Plan>>,
 }
@@ -80,6 +84,7 @@ type Plan = ((usize, usize), Arc<Graph>);
 pub(crate) struct Record {
     graph: Arc<Graph>,
     pool: Arc<Pool>,
+    share: Share,
     weights: Weights,
     trace: Trace,
     adjoint: Adjoint,
@@ -87,7 +92,12 @@ pub(crate) struct Record {
 
 impl Engine {
     pub(crate) fn new(network: Network) -> Self {
-        Self { network, pool: Arc::default(), plan: Mutex::new(None) }
+        Self { network, pool: Arc::default(), ranks: Arc::new(Alone), plan: Mutex::new(None) }
+    }
+
+    /// From now on a batch is shared with others.
+    pub(crate) fn set_ranks(&mut self, ranks: Arc<dyn Ranks>) {
+        self.ranks = ranks;
     }
 
     fn plan(&self, height: usize, width: usize) -> Arc<Graph> {
@@ -121,25 +131,28 @@ impl Engine {
         statistics: Option<&mut Statistics>,
         loss: CrossEntropy,
         keep: bool,
-    ) -> (Evaluation, Option<Record>) {
+    ) -> Result<(Evaluation, Option<Record>), Error> {
         let graph = self.plan(batch.height, batch.width);
-        let context = Context { graph: &graph, weights, pool: &self.pool };
+        let share = Share::agree(&self.ranks, batch.labels.len())?;
+        let context = Context { graph: &graph, weights, pool: &self.pool, share: &share };
         let mut trace = context.forward(self.import(batch), Norms::Batch);
         if let Some(statistics) = statistics {
-            update(&graph, &trace, statistics);
+            update(&context, &trace, statistics);
         }
-        let (loss, logits, cotangent) = self.finish(&trace, &graph, batch, loss);
-        let mut gradient = Weights::zeros(Arc::clone(weights.layout()));
+        let (loss, logits, cotangent) = self.finish(&trace, &context, batch, loss);
+        let mut gradient = Sums::new(&share, &self.pool, weights.layout());
         let wanted = Wanted { weights: true, input: false, keep };
         let adjoint = context.backward(&mut trace, Arc::new(cotangent), wanted, &mut gradient);
+        let gradient = gradient.finish();
         let record = keep.then(|| Record {
             weights: weights.clone(),
             pool: Arc::clone(&self.pool),
             trace,
             adjoint,
             graph: Arc::clone(&graph),
+            share,
         });
-        (Evaluation { loss, logits, gradient }, record)
+        Ok((Evaluation { loss, logits, gradient }, record))
     }
 
     /// Loss, and its gradient to the images.
@@ -148,16 +161,17 @@ impl Engine {
         batch: Batch,
         weights: &Weights,
         loss: CrossEntropy,
-    ) -> (f64, Vec<f32>) {
+    ) -> Result<(f64, Vec<f32>), Error> {
         let graph = self.plan(batch.height, batch.width);
-        let context = Context { graph: &graph, weights, pool: &self.pool };
+        let share = Share::agree(&self.ranks, batch.labels.len())?;
+        let context = Context { graph: &graph, weights, pool: &self.pool, share: &share };
         let mut trace = context.forward(self.import(batch), Norms::Batch);
-        let (loss, _, cotangent) = self.finish(&trace, &graph, batch, loss);
-        let mut ignored = Weights::zeros(Arc::clone(weights.layout()));
+        let (loss, _, cotangent) = self.finish(&trace, &context, batch, loss);
+        let mut ignored = Sums::new(&share, &self.pool, weights.layout());
         let wanted = Wanted { weights: false, input: true, keep: false };
         let adjoint = context.backward(&mut trace, Arc::new(cotangent), wanted, &mut ignored);
         let gradient = adjoint.cotangents[0].as_ref().expect("the input's cotangent was wanted");
-        (loss, export(gradient, self.network.channels(), batch.height * batch.width))
+        Ok((loss, export(gradient, self.network.channels(), batch.height * batch.width)))
     }
 
     /// Every image's part of ⟨∇loss, direction⟩: a tangent forward, and nothing backward.
@@ -167,44 +181,59 @@ impl Engine {
         weights: &Weights,
         direction: &Weights,
         loss: CrossEntropy,
-    ) -> Vec<f32> {
+    ) -> Result<Vec<f32>, Error> {
         let graph = self.plan(batch.height, batch.width);
-        let context = Context { graph: &graph, weights, pool: &self.pool };
+        let share = Share::agree(&self.ranks, batch.labels.len())?;
+        let context = Context { graph: &graph, weights, pool: &self.pool, share: &share };
         let trace = context.forward(self.import(batch), Norms::Batch);
         let moved = context.tangent(&trace, direction, false);
-        let (_, _, cotangent) = self.finish(&trace, &graph, batch, loss);
-        rowwise_products(&cotangent, moved.tangent(graph.nodes.len() - 1), self.network.classes())
+        let (_, _, cotangent) = self.finish(&trace, &context, batch, loss);
+        Ok(rowwise_products(&cotangent, moved.tangent(graph.nodes.len() - 1), self.network.classes()))
     }
 
-    /// Loss, logits and the logits' cotangent.
+    /// The loss of the whole batch; logits and their cotangent of the own images.
     fn finish(
         &self,
         trace: &Trace,
-        graph: &Graph,
+        context: &Context,
         batch: Batch,
         loss: CrossEntropy,
     ) -> (f64, Vec<f32>, Buffer) {
-        let logits = trace.value(graph.nodes.len() - 1).to_vec();
-        let (loss, gradient) = loss.value_and_gradient(&logits, batch.labels, self.network.classes());
-        let mut cotangent = self.pool.take(gradient.len());
-        cotangent.copy_from_slice(&gradient);
+        let (classes, share) = (self.network.classes(), context.share);
+        let logits = trace.value(context.graph.nodes.len() - 1).to_vec();
+        let mut cotangent = self.pool.take(logits.len());
+        let sums = share.pieces().map(|piece| {
+            let (rows, labels) = (piece.start * classes..piece.end * classes, &batch.labels[piece]);
+            let (sum, gradient) =
+                loss.sum_and_gradient(&logits[rows.clone()], labels, classes, share.total());
+            cotangent[rows].copy_from_slice(&gradient);
+            vec![sum]
+        });
+        let loss = share.sum(sums.collect(), add_doubles)[0] / share.total() as f64;
         (loss, logits, cotangent)
     }
 
     /// Logits with running statistics.
     pub(crate) fn logits(&self, batch: Batch, weights: &Weights, statistics: &Statistics) -> Vec<f32> {
         let graph = self.plan(batch.height, batch.width);
-        let context = Context { graph: &graph, weights, pool: &self.pool };
-        let trace = context.forward(self.import(batch), Norms::Running(statistics));
+        let input = self.import(batch);
+        let share = Share::alone(input.len() / graph.nodes[0].frame.len());
+        let context = Context { graph: &graph, weights, pool: &self.pool, share: &share };
+        let trace = context.forward(input, Norms::Running(statistics));
         trace.value(graph.nodes.len() - 1).to_vec()
     }
 }
 
 /// Moves running statistics towards a batch's.
-fn update(graph: &Graph, trace: &Trace, statistics: &mut Statistics) {
-    for (node, moments) in graph.nodes.iter().zip(&trace.moments) {
+fn update(context: &Context, trace: &Trace, statistics: &mut Statistics) {
+    for (node, moments) in context.graph.nodes.iter().zip(&trace.moments) {
         if let (Operation::Normalize { norm, .. }, Some(moments)) = (node.operation, moments) {
-            statistics.update(norm, &moments.mean, &moments.variance, trace.batch * node.frame.pixels());
+            statistics.update(
+                norm,
+                &moments.mean,
+                &moments.variance,
+                context.share.total() * node.frame.pixels(),
+            );
         }
     }
 }
@@ -217,20 +246,21 @@ impl Record {
         network: &Network,
         product: bool,
     ) -> (Hypergradient, Option<Weights>) {
-        let context = Context { graph: &self.graph, weights: &self.weights, pool: &self.pool };
+        let Self { graph, weights, pool, share, .. } = self;
+        let context = Context { graph, weights, pool, share };
         let moved = context.tangent(&self.trace, direction, product);
         let last = self.graph.nodes.len() - 1;
         let (logits, tangent) = (self.trace.value(last), moved.tangent(last));
         let cotangent = self.adjoint.cotangents[last].as_ref().expect("all cotangents were kept");
         let parts = rowwise_products(cotangent, tangent, network.classes());
-        let change = CrossEntropy::gradient_tangent(logits, tangent, network.classes());
+        let change = CrossEntropy::gradient_tangent(logits, tangent, network.classes(), share.total());
         let mut second = self.pool.take(change.len());
         second.copy_from_slice(&change);
-        let mut product = product.then(|| Weights::zeros(Arc::clone(direction.layout())));
+        let mut product = product.then(|| Sums::new(share, pool, direction.layout()));
         let (trace, adjoint, second) = (&self.trace, &self.adjoint, Arc::new(second));
         let q = context.backward_tangent(trace, adjoint, direction, moved, second, product.as_mut());
         let q = export(&q, network.channels(), self.graph.nodes[0].frame.pixels());
-        (Hypergradient { parts, q }, product)
+        (Hypergradient { parts, q }, product.map(Sums::finish))
     }
 }
 

@@ -6,12 +6,14 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
 #[cfg(feature = "burn")]
 use crate::burn;
 use crate::loss::CrossEntropy;
 use crate::network::Network;
 use crate::parameter::{Statistics, Weights};
+use crate::ranks::Ranks;
 use crate::{Batch, Error, Evaluation, Hypergradient, cpu};
 
 /// A device that computes networks.
@@ -147,6 +149,18 @@ pub(crate) enum EngineRecord {
 }
 
 impl Engine {
+    /// From now on a batch is shared with other processes.
+    pub(crate) fn set_ranks(&mut self, ranks: Arc<dyn Ranks>) -> Result<(), Error> {
+        match self {
+            Self::Cpu(engine) => engine.set_ranks(ranks),
+            #[cfg(feature = "burn")]
+            Self::Burn(_) if ranks.is_alone() => {}
+            #[cfg(feature = "burn")]
+            Self::Burn(engine) => return Err(Error::DeviceAlone { device: engine.name().to_owned() }),
+        }
+        Ok(())
+    }
+
     pub(crate) fn gradient(
         &self,
         batch: Batch,
@@ -158,7 +172,7 @@ impl Engine {
         match self {
             Self::Cpu(engine) => {
                 let (evaluation, record) =
-                    in_pool(|| engine.gradient(batch, weights, statistics, loss, keep));
+                    in_pool(|| engine.gradient(batch, weights, statistics, loss, keep))?;
                 Ok((evaluation, record.map(|record| EngineRecord::Cpu(Box::new(record)))))
             }
             #[cfg(feature = "burn")]
@@ -176,7 +190,7 @@ impl Engine {
         loss: CrossEntropy,
     ) -> Result<(f64, Vec<f32>), Error> {
         match self {
-            Self::Cpu(engine) => Ok(in_pool(|| engine.input_gradient(batch, weights, loss))),
+            Self::Cpu(engine) => in_pool(|| engine.input_gradient(batch, weights, loss)),
             #[cfg(feature = "burn")]
             Self::Burn(engine) => engine.input_gradient(batch, weights, loss),
         }
@@ -190,7 +204,7 @@ impl Engine {
         loss: CrossEntropy,
     ) -> Result<Vec<f32>, Error> {
         match self {
-            Self::Cpu(engine) => Ok(in_pool(|| engine.parts(batch, weights, direction, loss))),
+            Self::Cpu(engine) => in_pool(|| engine.parts(batch, weights, direction, loss)),
             #[cfg(feature = "burn")]
             Self::Burn(engine) => engine.parts(batch, weights, direction, loss),
         }

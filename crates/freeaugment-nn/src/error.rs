@@ -72,6 +72,24 @@ pub enum Error {
     /// A batch without images.
     #[error("the batch has no images")]
     EmptyBatch,
+    /// Processes that share a batch, and one of them has another part of it than it should.
+    #[error("process {rank} has {found} images of a batch of {total}: its share is {expected}")]
+    BadShare {
+        /// Which process, from 0.
+        rank: usize,
+        /// The images it has.
+        found: usize,
+        /// The images that are its own.
+        expected: usize,
+        /// Images in the batch.
+        total: usize,
+    },
+    /// A device that computes for one process only.
+    #[error("device {device:?} cannot share a batch with other processes: `cpu` can")]
+    DeviceAlone {
+        /// The device.
+        device: String,
+    },
     /// A label that the network has no class for.
     #[error("label {label} of image {image} is not below the number of classes, {classes}")]
     BadLabel {

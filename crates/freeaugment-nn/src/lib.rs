@@ -41,6 +41,7 @@ pub mod network;
 pub mod optimizer;
 mod parameter;
 pub mod pass;
+pub mod ranks;
 mod storage;
 
 pub use classifier::{Batch, Classifier, Evaluation, Hypergradient, Record};

@@ -54,12 +54,13 @@ impl CrossEntropy {
         if class == label as usize { 1.0 - smoothing + share } else { share }
     }
 
-    /// The loss, and the logits' cotangent `[batch, class]`.
-    pub(crate) fn value_and_gradient(
+    /// The sum of the losses, and the cotangent of the logits `[image, class]`, of some images of a batch of `total`.
+    pub(crate) fn sum_and_gradient(
         self,
         logits: &[f32],
         labels: &[u32],
         classes: usize,
+        total: usize,
     ) -> (f64, Vec<f32>) {
         let mut loss = 0.0;
         let mut gradient = Vec::with_capacity(logits.len());
@@ -68,15 +69,20 @@ impl CrossEntropy {
             for (class, (&logit, probability)) in row.iter().zip(&probabilities).enumerate() {
                 let target = self.target(class, label, classes);
                 loss += target * (normaliser - f64::from(logit));
-                gradient.push(((probability - target) / labels.len() as f64) as f32);
+                gradient.push(((probability - target) / total as f64) as f32);
             }
         }
-        (loss / labels.len() as f64, gradient)
+        (loss, gradient)
     }
 
-    /// How the logits' cotangent moves when the logits move along `tangent`; the targets do not matter.
-    pub(crate) fn gradient_tangent(logits: &[f32], tangent: &[f32], classes: usize) -> Vec<f32> {
-        let batch = (logits.len() / classes) as f64;
+    /// How that cotangent moves when the logits move along `tangent`; the targets do not matter.
+    pub(crate) fn gradient_tangent(
+        logits: &[f32],
+        tangent: &[f32],
+        classes: usize,
+        total: usize,
+    ) -> Vec<f32> {
+        let batch = total as f64;
         let mut moved = Vec::with_capacity(logits.len());
         for (row, tangent) in logits.chunks_exact(classes).zip(tangent.chunks_exact(classes)) {
             let (probabilities, _) = softmax(row);
@@ -111,9 +117,14 @@ mod tests {
     fn the_loss_is_pytorchs_with_and_without_smoothing() {
         // torch.nn.functional.cross_entropy(logits, labels, label_smoothing=s)
         for (smoothing, wanted) in [(0.0, WANTED_PLAIN), (0.1, WANTED_SMOOTH)] {
-            let (loss, _) = CrossEntropy::new(smoothing).unwrap().value_and_gradient(&LOGITS, &LABELS, 4);
+            let (loss, _) = value_and_gradient(CrossEntropy::new(smoothing).unwrap(), &LOGITS);
             assert!((loss - wanted).abs() < 1e-6, "{loss} in place of {wanted}");
         }
+    }
+
+    fn value_and_gradient(loss: CrossEntropy, logits: &[f32]) -> (f64, Vec<f32>) {
+        let (sum, gradient) = loss.sum_and_gradient(logits, &LABELS, 4, 2);
+        (sum / 2.0, gradient)
     }
 
     const WANTED_PLAIN: f64 = 2.763_960_650_360_072;
@@ -122,12 +133,12 @@ mod tests {
     #[test]
     fn gradient_and_its_tangent_agree_with_finite_differences() {
         let loss = CrossEntropy::new(0.1).unwrap();
-        let (_, gradient) = loss.value_and_gradient(&LOGITS, &LABELS, 4);
+        let (_, gradient) = value_and_gradient(loss, &LOGITS);
         let tangent = [0.3, -0.2, 0.5, 1.0, -0.7, 0.4, 0.9, -0.1];
-        let moved = CrossEntropy::gradient_tangent(&LOGITS, &tangent, 4);
+        let moved = CrossEntropy::gradient_tangent(&LOGITS, &tangent, 4, 2);
         let at = |step: f32| {
             let logits: Vec<f32> = LOGITS.iter().zip(&tangent).map(|(l, t)| l + step * t).collect();
-            loss.value_and_gradient(&logits, &LABELS, 4)
+            value_and_gradient(loss, &logits)
         };
         let (ahead, behind) = (at(1e-2), at(-1e-2));
         let slope: f64 = gradient.iter().zip(&tangent).map(|(g, t)| f64::from(g * t)).sum();
@@ -150,7 +161,7 @@ mod tests {
         for smoothing in [0.0, 0.1] {
             let loss = CrossEntropy::new(smoothing).unwrap();
             let mean = loss.losses(&LOGITS, &LABELS).unwrap().iter().sum::<f64>() / 2.0;
-            assert!((mean - loss.value_and_gradient(&LOGITS, &LABELS, 4).0).abs() < 1e-12);
+            assert!((mean - value_and_gradient(loss, &LOGITS).0).abs() < 1e-12);
         }
         let infinite = [f32::NEG_INFINITY, 0.0];
         assert_eq!(CrossEntropy::default().losses(&infinite, &[1]).unwrap(), [0.0]);

@@ -27,6 +27,17 @@ fn rewrite(path: &Path, mut change: impl FnMut(&str, &mut Vec<usize>, &mut Vec<u
     std::fs::write(path, safetensors::serialize(views.collect::<Vec<_>>(), None).unwrap()).unwrap();
 }
 
+#[cfg(feature = "flex")]
+#[test]
+fn a_device_that_cannot_share_batches_says_so() {
+    let flex = Device::open("flex").unwrap();
+    let said = freeaugment_nn::ranks::in_threads(2, |ranks| {
+        let network = Network::new("WRN-10-1".parse().unwrap(), 3, 1).unwrap();
+        Classifier::new(network, &flex, 1).with_ranks(ranks).unwrap_err().to_string()
+    });
+    assert_eq!(said, ["device \"flex\" cannot share a batch with other processes: `cpu` can"; 2]);
+}
+
 #[test]
 fn weights_and_statistics_survive_a_file() {
     let folder = tempfile::tempdir().unwrap();

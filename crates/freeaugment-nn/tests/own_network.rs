@@ -2,78 +2,30 @@
 
 mod common;
 
-use common::Problem;
+use common::{all_convolutional, convolution, own_problems};
 use freeaugment_nn::network::{Fault, Handle, Recorder};
-use freeaugment_nn::pass::{Activation, Convolution, Pass, Window};
+use freeaugment_nn::pass::{Activation, Pass, Window};
 use freeaugment_nn::{Batch, Classifier, Device, Error, Layout, Network};
-
-const SMOOTH: Option<Activation> = Some(Activation::Softplus);
-
-fn convolution(inputs: usize, outputs: usize, window: Window) -> Convolution {
-    Convolution { inputs, outputs, window }
-}
-
-/// Everything that the built-in networks do not do: images that are normalised, added and averaged themselves, a value
-/// with four readers, a convolution whose value is read besides its sum, a value added to itself, windows of even side
-/// and without padding, a norm on single pixels, and a head of two layers.
-fn odd<P: Pass>(pass: &mut P, images: &P::Value) -> P::Value {
-    let x = pass.normalize(images, "first", None);
-    let x = pass.add(&x, images, SMOOTH);
-    let c = pass.convolve(&x, "even", convolution(3, 4, Window { kernel: 2, stride: 1, padding: 1 }));
-    let d = pass.convolve(&x, "twin", convolution(3, 4, Window { kernel: 2, stride: 1, padding: 1 }));
-    let sum = pass.add(&d, &c, None);
-    let sum = pass.add(&sum, &d, None);
-    let sum = pass.add(&sum, &sum, SMOOTH);
-    let e = pass.convolve(&sum, "bare", convolution(4, 8, Window { kernel: 3, stride: 2, padding: 0 }));
-    let e = pass.normalize(&e, "norm", SMOOTH);
-    let shortcut =
-        pass.convolve(&sum, "shortcut", convolution(4, 8, Window { kernel: 3, stride: 2, padding: 0 }));
-    let e = pass.add(&e, &shortcut, None);
-    let pixels = pass.mean_pixels(&e);
-    let pixels = pass.normalize(&pixels, "pixels", SMOOTH);
-    let hidden = pass.linear(&pixels, "hidden", 6);
-    let direct = pass.mean_pixels(images);
-    let direct = pass.linear(&direct, "direct", 6);
-    let both = pass.add(&hidden, &direct, None);
-    pass.linear(&both, "head", 5)
-}
-
-/// A plain convolutional network with pooling, whose logits come from a convolution.
-fn all_convolutional<P: Pass>(pass: &mut P, images: &P::Value) -> P::Value {
-    let h = pass.convolve(images, "one", convolution(3, 16, Window::centred(3, 1)));
-    let h = pass.normalize(&h, "one.norm", Some(Activation::Relu));
-    let h = pass.max_pool(&h, Window { kernel: 2, stride: 2, padding: 0 });
-    let h = pass.convolve(&h, "two", convolution(16, 16, Window::centred(5, 1)));
-    let h = pass.normalize(&h, "two.norm", Some(Activation::Relu));
-    let h = pass.convolve(&h, "three", convolution(16, 5, Window::centred(1, 1)));
-    pass.mean_pixels(&h)
-}
-
-fn problems() -> [Problem; 2] {
-    let odd = Network::record("odd", 5, 3, odd).unwrap();
-    let pooled = Network::record("all convolutional", 5, 3, all_convolutional).unwrap();
-    [Problem::of(odd, 9, 6), Problem::of(pooled.with_activation(Activation::Softplus), 12, 6)]
-}
 
 #[test]
 fn the_gradient_of_an_own_network_is_the_difference_of_its_loss() {
-    for problem in problems() {
+    for problem in own_problems() {
         common::assert_tangent_is_difference(&problem);
     }
-    common::assert_input_gradient_is_difference(&problems()[0]);
+    common::assert_input_gradient_is_difference(&own_problems()[0]);
 }
 
 /// The other one has max pooling, which is not smooth.
 #[test]
 fn q_of_an_own_network_is_the_difference_of_its_input_gradient() {
-    common::assert_q_is_difference(&problems()[0]);
+    common::assert_q_is_difference(&own_problems()[0]);
 }
 
 #[cfg(feature = "flex")]
 #[test]
 fn flex_computes_the_same_for_own_networks() {
     let flex = Device::open("flex").unwrap();
-    for problem in problems() {
+    for problem in own_problems() {
         common::assert_devices_agree(&problem, &flex);
     }
 }

@@ -166,6 +166,20 @@ pub enum Error {
         /// What does not fit.
         reason: String,
     },
+    /// Processes that share a session and do not have the same before them.
+    #[error(
+        "process {rank} differs from process 0 in {what}: {other} there, {first} on process 0; start all of them alike"
+    )]
+    RanksDiffer {
+        /// Which process, from 0.
+        rank: usize,
+        /// In what.
+        what: String,
+        /// What the first process has.
+        first: String,
+        /// What this one has.
+        other: String,
+    },
     /// A model that lives elsewhere failed, in its own words.
     #[error(transparent)]
     Model(Box<dyn std::error::Error + Send + Sync>),

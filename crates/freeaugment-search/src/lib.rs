@@ -51,7 +51,7 @@ pub use apply::{Applied, Apply, ApplyProgress, ApplySeconds, ApplySettings};
 pub use augmenter::{Augmenter, Drawn};
 pub use compare::{
     Budget, Candidate, Comparison, ComparisonObserver, Example, Judged, Proof, Report, Row, Summary, Trial,
-    TrialResult, Under, prove, statistics,
+    TrialResult, Under, follow_proof, prove, statistics,
 };
 pub use config::{
     AssignmentChoice, CropChoice, DepthChoice, FIELDS, Field, HypergradientChoice, MagnitudeChoice, Patch,
@@ -77,5 +77,6 @@ pub use run::{
 };
 pub use session::{
     Augment, ClassCount, DataIdentity, Gallery, Halt, Model, Native, Observer, Pace, Progress, ReadProgress,
-    Score, Search, Session, Setup, Shown, Specimen, Step, Trained, Training, drive, evaluate, open_data,
+    Score, Search, Session, Setup, Shown, Specimen, Step, Trained, Training, agree, drive, evaluate,
+    open_data,
 };

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use freeaugment_base::percent;
 use freeaugment_search::{
-    Halt, Learned, Overview, Planted, Proof, RunWriter, Search, SearchEstimate, Session as _, Setup, Task,
-    prove,
+    Halt, Learned, Overview, Planted, Proof, Run, RunWriter, Search, SearchEstimate, Session as _, Settings,
+    Setup, Task, drive, follow_proof, prove,
 };
 use serde::Serialize;
 
@@ -16,54 +16,99 @@ use crate::follow::Follow;
 use crate::interrupt;
 use crate::output::{self, command, print, print_json};
 use crate::progress::{Proving, Reading, Steps};
+use crate::together;
 
 pub(crate) fn run(arguments: &SearchArguments) -> Result<Ending, Failure> {
-    let manner = arguments.manner;
-    let settings = configuration::settings(Task::Search, &arguments.source, &arguments.settings.0)?;
-    use_threads(manner.threads)?;
-    check_device(&settings)?;
-    if arguments.source.dry_run {
-        let setup = Setup::for_search(&settings, &Reading::new(manner.quiet))?;
-        let overview = Overview::new(&settings, &setup)?;
-        let estimate = SearchEstimate::measure(&settings, &setup)?;
-        if manner.json {
-            print_json(&serde_json::json!({ "plan": overview, "estimate": estimate }))?;
-        } else {
-            print(&format!("{overview}\n\n{estimate}"))?;
-        }
-        return Ok(Ending::Done);
-    }
-
-    // Asked before the data is read, which may take long, and once more when the folder is made.
+    let (ranks, manner) = (together::ranks(), together::manner(arguments.manner));
     let folder = folder(arguments.source.out.as_ref(), "search");
-    RunWriter::check_free(&folder)?;
-    interrupt::listen(manner.quiet)?;
-    let setup = Setup::for_search(&settings, &Reading::new(manner.quiet))?;
-    let overview = Overview::new(&settings, &setup)?;
-    let search = Search::new(settings, setup)?;
+    let Some(search) = together::settle(begin(arguments, manner, &folder))? else { return Ok(Ending::Done) };
+    together::settle(agree(&search, ""))?;
+    if !ranks.is_first() {
+        return follow(search);
+    }
     // What is wrong with settings or data is known by now, so that no folder is left behind for nothing.
     let data = &search.setup().identity;
     let run = RunWriter::create(&folder, Task::Search, search.settings(), data, output::typed())?;
     if !manner.quiet {
+        let overview = Overview::new(search.settings(), search.setup())?;
         output::say(&format!("{overview}\n  run       {}\n", folder.display()));
     }
     carry_out(search, &run, manner)
 }
 
-/// Goes on with a search.
-pub(crate) fn resume(run: &RunWriter, manner: Manner) -> Result<Ending, Failure> {
-    let settings = run.settings()?;
+/// A search at its beginning; none where only a plan was asked for, which is printed.
+fn begin(arguments: &SearchArguments, manner: Manner, folder: &Path) -> Result<Option<Search>, Failure> {
+    let ranks = together::ranks();
+    let settings = configuration::settings(Task::Search, &arguments.source, &arguments.settings.0)?;
+    use_threads(manner.threads)?;
     check_device(&settings)?;
-    let setup = Setup::for_search(&settings, &Reading::new(manner.quiet))?;
-    run.require_data(&setup.identity)?;
-    let mut search = Search::new(settings, setup)?;
-    run.restore(&mut search)?;
+    if arguments.source.dry_run {
+        if ranks.is_first() {
+            plan(&settings, manner)?;
+        }
+        return Ok(None);
+    }
+    if ranks.is_first() {
+        // Asked before the data is read, which may take long, and once more when the folder is made.
+        RunWriter::check_free(folder)?;
+    }
+    interrupt::listen(manner.quiet)?;
+    let setup = Setup::for_search(&settings, &Reading::new(manner.quiet))?.with_ranks(&ranks)?;
+    Ok(Some(Search::new(settings, setup)?))
+}
+
+/// What would be done, and how long it would take.
+fn plan(settings: &Settings, manner: Manner) -> Result<(), Failure> {
+    let setup = Setup::for_search(settings, &Reading::new(manner.quiet))?;
+    let overview = Overview::new(settings, &setup)?;
+    let estimate = SearchEstimate::measure(settings, &setup)?;
+    if manner.json {
+        print_json(&serde_json::json!({ "plan": overview, "estimate": estimate }))?;
+    } else {
+        print(&format!("{overview}\n\n{estimate}"))?;
+    }
+    Ok(())
+}
+
+fn agree(search: &Search, work: &str) -> Result<(), Failure> {
+    let (settings, identity) = (search.settings(), &search.setup().identity);
+    Ok(freeaugment_search::agree(&*together::ranks(), Task::Search, settings, identity, work)?)
+}
+
+/// Goes on with a search. The process that writes has the run to itself.
+pub(crate) fn resume(run: &Run, writer: Option<&RunWriter>, manner: Manner) -> Result<Ending, Failure> {
+    let mut search = together::settle(begin_again(run, manner))?;
+    together::settle(agree(&search, "resumed"))?;
+    let Some(writer) = writer else {
+        RunWriter::restore_from_first(&mut search)?;
+        return follow(search);
+    };
+    writer.restore(&mut search)?;
     let progress = search.progress();
     if !manner.quiet && !progress.is_finished() {
         let (done, total) = (progress.done, progress.total);
         output::say(&format!("{}: going on after step {done} of {total}", run.folder().display()));
     }
-    carry_out(search, run, manner)
+    carry_out(search, writer, manner)
+}
+
+fn begin_again(run: &Run, manner: Manner) -> Result<Search, Failure> {
+    let settings = run.settings()?;
+    check_device(&settings)?;
+    let setup = Setup::for_search(&settings, &Reading::new(manner.quiet))?.with_ranks(&together::ranks())?;
+    run.require_data(&setup.identity)?;
+    Ok(Search::new(settings, setup)?)
+}
+
+/// What the other processes do that share [`carry_out`] with the first one.
+fn follow(mut search: Search) -> Result<Ending, Failure> {
+    interrupt::be_careful();
+    if drive(&mut search, None, &mut (), interrupt::stop())? == Halt::Stopped
+        || follow_proof(&search, interrupt::stop())? == Halt::Stopped
+    {
+        return Ok(Ending::Interrupted);
+    }
+    Ok(Ending::Done)
 }
 
 /// The last object that `--json` prints.

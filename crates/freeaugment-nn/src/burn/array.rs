@@ -26,6 +26,10 @@ impl Place {
         Self { device: device.without_autodiff(), name: name.into() }
     }
 
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
     pub(super) fn device(&self) -> &Device {
         &self.device
     }

@@ -5,11 +5,14 @@
 //! computed, and that of the value itself, which is how the ordinary cotangent moves along the direction. So with the
 //! cotangents kept, only the second has to be computed: two convolutions per layer forward, two backward.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::forward::{Context, Shared, TangentTrace, Trace};
+use super::frame::Frame;
 use super::graph::{Id, Node, Operation};
 use super::normalization::{self, Affine, Cotangent};
+use super::share::Sums;
 use super::{linear, pooling, sum};
 use crate::parameter::Weights;
 
@@ -40,7 +43,7 @@ impl Context<'_> {
         trace: &mut Trace,
         logits: Shared,
         wanted: Wanted,
-        gradient: &mut Weights,
+        gradient: &mut Sums,
     ) -> Adjoint {
         let count = self.graph.nodes.len();
         let mut adjoint = Adjoint { cotangents: vec![None; count], norms: vec![None; count] };
@@ -62,13 +65,14 @@ impl Context<'_> {
         trace: &Trace,
         cotangent: &Shared,
         wanted: Wanted,
-        gradient: &mut Weights,
+        gradient: &mut Sums,
         adjoint: &mut Adjoint,
     ) {
         let Node { operation, input, frame } = self.graph.nodes[id];
         let source = self.graph.nodes[input].frame;
         let x = trace.value(input);
         let len = trace.batch * source.len();
+        let [of_x, of_cotangent] = [source, frame].map(Images);
         match operation {
             Operation::Input => {}
             Operation::Convolve { layer, weight, addend } => {
@@ -76,7 +80,9 @@ impl Context<'_> {
                     self.share(&mut adjoint.cotangents, addend, cotangent);
                 }
                 if wanted.weights {
-                    layer.weights(x, cotangent, gradient.at_mut(weight));
+                    gradient.add(weight, |piece, out| {
+                        layer.weights(of_x.cut(x, &piece), of_cotangent.cut(cotangent, &piece), out);
+                    });
                 }
                 if input != 0 || wanted.input {
                     self.collect(&mut adjoint.cotangents, input, len, |out, addend| {
@@ -88,11 +94,13 @@ impl Context<'_> {
                 let moments = trace.moments[id].as_ref().expect("every norm has moments");
                 let affine = self.affine(scale, shift);
                 let left = self.collect(&mut adjoint.cotangents, input, len, |out, addend| {
-                    normalization::backward(x, moments, affine, activation, cotangent, out, addend)
+                    normalization::backward(
+                        self.share, x, moments, affine, activation, cotangent, out, addend,
+                    )
                 });
-                let pixels = (trace.batch * frame.pixels()) as f32;
+                let pixels = (self.share.total() * frame.pixels()) as f32;
                 for (target, means) in [(scale, &left.mean_product), (shift, &left.mean)] {
-                    for (gradient, mean) in gradient.at_mut(target).iter_mut().zip(means) {
+                    for (gradient, mean) in gradient.whole(target).iter_mut().zip(means) {
                         *gradient = mean * pixels;
                     }
                 }
@@ -113,9 +121,11 @@ impl Context<'_> {
             }),
             Operation::Linear { weight, bias } => {
                 if wanted.weights {
-                    let mut bias_gradient = vec![0.0; frame.channels];
-                    linear::weights(x, cotangent, gradient.at_mut(weight), &mut bias_gradient);
-                    gradient.at_mut(bias).copy_from_slice(&bias_gradient);
+                    gradient.add(weight, |piece, out| {
+                        let cotangent = of_cotangent.cut(cotangent, &piece);
+                        linear::weights(of_x.cut(x, &piece), cotangent, frame.channels, out);
+                    });
+                    gradient.add(bias, |piece, out| linear::bias(of_cotangent.cut(cotangent, &piece), out));
                 }
                 self.collect(&mut adjoint.cotangents, input, len, |out, addend| {
                     linear::backward(&[(cotangent, self.weights.at(weight))], frame.channels, out, addend);
@@ -163,7 +173,7 @@ impl Context<'_> {
         direction: &Weights,
         mut moved: TangentTrace,
         logits: Shared,
-        mut product: Option<&mut Weights>,
+        mut product: Option<&mut Sums>,
     ) -> Shared {
         let count = self.graph.nodes.len();
         let mut seconds: Vec<Option<Shared>> = vec![None; count];
@@ -187,12 +197,13 @@ impl Context<'_> {
         moved: &TangentTrace,
         second: &Shared,
         seconds: &mut [Option<Shared>],
-        product: Option<&mut Weights>,
+        product: Option<&mut Sums>,
     ) {
         let Node { operation, input, frame } = self.graph.nodes[id];
         let source = self.graph.nodes[input].frame;
         let len = trace.batch * source.len();
         let cotangent = adjoint.cotangents[id].as_ref().expect("all cotangents were kept");
+        let [of_x, of_cotangent] = [source, frame].map(Images);
         match operation {
             Operation::Input => {}
             Operation::Convolve { layer, weight, addend } => {
@@ -200,14 +211,20 @@ impl Context<'_> {
                     self.share(seconds, addend, second);
                 }
                 if let Some(product) = product {
-                    let product = product.at_mut(weight);
-                    layer.weights(trace.value(input), second, product);
-                    // Only the network's input may have no tangent: it stays.
-                    if let Some(dx) = &moved.tangents[input] {
-                        let mut more = vec![0.0; product.len()];
-                        layer.weights(dx, cotangent, &mut more);
-                        add(product, &more);
-                    }
+                    let (x, dx) = (trace.value(input), moved.tangents[input].as_deref());
+                    product.add(weight, |piece, out| {
+                        layer.weights(of_x.cut(x, &piece), of_cotangent.cut(second, &piece), out);
+                        // Only the network's input may have no tangent: it stays.
+                        if let Some(dx) = dx {
+                            let mut more = self.pool.take(out.len());
+                            layer.weights(
+                                of_x.cut(dx, &piece),
+                                of_cotangent.cut(cotangent, &piece),
+                                &mut more,
+                            );
+                            add(out, &more);
+                        }
+                    });
                 }
                 let terms = [(&second[..], self.weights.at(weight)), (cotangent, direction.at(weight))];
                 self.collect(seconds, input, len, |out, addend| layer.backward(&terms, out, addend));
@@ -220,6 +237,7 @@ impl Context<'_> {
                 let tangent = moved.norms[id].as_ref().expect("every norm has a tangent");
                 let means = self.collect(seconds, input, len, |out, addend| {
                     normalization::backward_tangent(
+                        self.share,
                         trace.value(input),
                         moved.tangent(input),
                         (moments, affine, affine_tangent),
@@ -231,9 +249,9 @@ impl Context<'_> {
                     )
                 });
                 if let Some(product) = product {
-                    let pixels = (trace.batch * frame.pixels()) as f32;
+                    let pixels = (self.share.total() * frame.pixels()) as f32;
                     for (target, means) in [(shift, &means[0]), (scale, &means[1])] {
-                        for (product, mean) in product.at_mut(target).iter_mut().zip(means) {
+                        for (product, mean) in product.whole(target).iter_mut().zip(means) {
                             *product = mean * pixels;
                         }
                     }
@@ -260,18 +278,17 @@ impl Context<'_> {
             }),
             Operation::Linear { weight, bias } => {
                 if let Some(product) = product {
-                    let mut bias_product = vec![0.0; frame.channels];
-                    linear::weights(trace.value(input), second, product.at_mut(weight), &mut bias_product);
-                    let mut more = vec![0.0; product.at_mut(weight).len()];
+                    let (x, dx) = (trace.value(input), moved.tangent(input));
+                    product.add(weight, |piece, out| {
+                        let second = of_cotangent.cut(second, &piece);
+                        linear::weights(of_x.cut(x, &piece), second, frame.channels, out);
+                        let mut more = self.pool.take(out.len());
+                        let cotangent = of_cotangent.cut(cotangent, &piece);
+                        linear::weights(of_x.cut(dx, &piece), cotangent, frame.channels, &mut more);
+                        add(out, &more);
+                    });
                     // How the input moves is no matter of the bias.
-                    linear::weights(
-                        moved.tangent(input),
-                        cotangent,
-                        &mut more,
-                        &mut vec![0.0; frame.channels],
-                    );
-                    add(product.at_mut(weight), &more);
-                    product.at_mut(bias).copy_from_slice(&bias_product);
+                    product.add(bias, |piece, out| linear::bias(of_cotangent.cut(second, &piece), out));
                 }
                 let terms = [(&second[..], self.weights.at(weight)), (cotangent, direction.at(weight))];
                 self.collect(seconds, input, len, |out, addend| {
@@ -279,6 +296,16 @@ impl Context<'_> {
                 });
             }
         }
+    }
+}
+
+/// The images of values whose images have this frame.
+#[derive(Clone, Copy)]
+struct Images(Frame);
+
+impl Images {
+    fn cut<'a>(self, values: &'a [f32], images: &Range<usize>) -> &'a [f32] {
+        &values[images.start * self.0.len()..images.end * self.0.len()]
     }
 }
 

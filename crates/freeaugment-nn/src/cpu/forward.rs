@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::buffer::{Buffer, Pool};
 use super::graph::{Graph, Id, Node, Operation};
 use super::normalization::{self, Affine, Moments, Tangent};
+use super::share::Share;
 use super::{linear, pooling, sum};
 use crate::parameter::{Statistics, Weights};
 
@@ -37,12 +38,13 @@ pub(crate) enum Norms<'a> {
     Running(&'a Statistics),
 }
 
-/// A network with its weights and the pool that values come from.
+/// A network with its weights, the pool that values come from, and who has which images.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
     pub(crate) graph: &'a Graph,
     pub(crate) weights: &'a Weights,
     pub(crate) pool: &'a Arc<Pool>,
+    pub(crate) share: &'a Share,
 }
 
 impl<'a> Context<'a> {
@@ -86,7 +88,7 @@ impl<'a> Context<'a> {
             }
             Operation::Normalize { scale, shift, norm, activation } => {
                 let moments = match norms {
-                    Norms::Batch => Moments::of_batch(&x, frame.channels),
+                    Norms::Batch => Moments::of_batch(&x, frame.channels, self.share),
                     Norms::Running(statistics) => {
                         let range = statistics.layout().norms()[norm].range();
                         let (mean, variance) =
@@ -193,7 +195,16 @@ impl Context<'_> {
                 let moments = trace.moments[id].as_ref().expect("every norm has moments");
                 let affine = self.affine(scale, shift);
                 let moved = Affine { scale: direction.at(scale), shift: direction.at(shift) };
-                let left = normalization::tangent(x, moments, affine, activation, moving(), moved, &mut out);
+                let left = normalization::tangent(
+                    self.share,
+                    x,
+                    moments,
+                    affine,
+                    activation,
+                    moving(),
+                    moved,
+                    &mut out,
+                );
                 found.norms[id] = Some(left);
             }
             Operation::Add { other, activation } => {

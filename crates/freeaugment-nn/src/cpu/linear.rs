@@ -34,9 +34,8 @@ pub(crate) fn backward(terms: &[(&[f32], &[f32])], outputs: usize, out: &mut [f3
     }
 }
 
-/// The gradients to weight and bias.
-pub(crate) fn weights(values: &[f32], cotangent: &[f32], weight: &mut [f32], bias: &mut [f32]) {
-    let outputs = bias.len();
+/// The gradient to the weight.
+pub(crate) fn weights(values: &[f32], cotangent: &[f32], outputs: usize, weight: &mut [f32]) {
     let inputs = weight.len() / outputs;
     let batch = cotangent.len() / outputs;
     let mut packed = vec![0.0; packed_len(batch, inputs)];
@@ -44,8 +43,12 @@ pub(crate) fn weights(values: &[f32], cotangent: &[f32], weight: &mut [f32], bia
     let extent = Extent { rows: outputs, depth: batch, columns: inputs };
     let left = Left { values: cotangent, row: 1, step: outputs };
     multiply(extent, left, Right::packed(&packed, batch), weight, inputs, false);
+}
+
+/// The gradient to the bias.
+pub(crate) fn bias(cotangent: &[f32], bias: &mut [f32]) {
     bias.fill(0.0);
-    for row in cotangent.chunks_exact(outputs) {
+    for row in cotangent.chunks_exact(bias.len()) {
         for (bias, cotangent) in bias.iter_mut().zip(row) {
             *bias += cotangent;
         }
@@ -82,7 +85,8 @@ mod tests {
         backward(&[(&cotangent, &w)], outputs, &mut out, Some(&other));
         assert_close(&out, &back, 1e-5, "backward");
         let (mut out, mut out_bias) = (vec![f32::NAN; w.len()], vec![f32::NAN; outputs]);
-        weights(&x, &cotangent, &mut out, &mut out_bias);
+        weights(&x, &cotangent, outputs, &mut out);
+        super::bias(&cotangent, &mut out_bias);
         assert_close(&out, &gradient, 1e-5, "weights");
         assert_close(&out_bias, &bias_gradient, 1e-5, "bias");
     }

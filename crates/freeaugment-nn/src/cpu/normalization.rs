@@ -4,9 +4,12 @@
 //! Every pass reads its input once for its sums and once more to write; everything between is recomputed, because
 //! memory is slower than arithmetic.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::activation::{Curve, with_curve};
+use super::share::{Share, add_doubles};
 use crate::pass::Activation;
 use freeaugment_base::versions;
 
@@ -24,22 +27,23 @@ pub(crate) struct Moments {
 const EPSILON: f32 = 1e-5;
 
 impl Moments {
-    /// Of a batch `[pixel, channel]`.
-    pub(crate) fn of_batch(x: &[f32], channels: usize) -> Self {
+    /// Of a batch, of which `x`, `[pixel, channel]`, is this process's share.
+    pub(crate) fn of_batch(x: &[f32], channels: usize, share: &Share) -> Self {
         // Mean and squared deviations of every chunk, joined in order (Chan, Golub and LeVeque): one pass over memory
         // without the cancellation of E[x²] - E[x]².
-        let parts: Vec<_> = x.par_chunks(chunk(channels)).map(|x| deviations(x, channels)).collect();
-        let (mut mean, mut square, mut count) = (vec![0.0_f64; channels], vec![0.0_f64; channels], 0.0);
-        for (part, x) in parts.iter().zip(x.chunks(chunk(channels))) {
-            let added = (x.len() / channels) as f64;
-            let total = count + added;
-            for c in 0..channels {
-                let difference = f64::from(part.0[c]) - mean[c];
-                mean[c] += difference * added / total;
-                square[c] += f64::from(part.1[c]) + difference * difference * count * added / total;
+        let pieces = in_chunks(x.len(), channels, share, |range| deviations(&x[range], channels));
+        let pieces = pieces.into_iter().map(|chunks| {
+            // Mean, squared deviations, and the number of pixels.
+            let mut total = vec![0.0; 2 * channels + 1];
+            for (range, (mean, square)) in chunks {
+                let chunk: Vec<f64> = mean.iter().chain(&square).copied().map(f64::from).collect();
+                join_deviations(&mut total, &chunk, (range.len() / channels) as f64);
             }
-            count = total;
-        }
+            total
+        });
+        let total =
+            share.sum(pieces.collect(), |total, more| join_deviations(total, more, more[2 * channels]));
+        let (mean, square, count) = (&total[..channels], &total[channels..2 * channels], total[2 * channels]);
         let variance = square.iter().map(|square| (square / count) as f32).collect();
         Self::new(mean.iter().map(|&mean| mean as f32).collect(), variance)
     }
@@ -64,23 +68,66 @@ fn chunk(channels: usize) -> usize {
     (16_384 / channels).max(1) * channels
 }
 
+/// Joins the mean and the squared deviations of `added` pixels to those of others.
+fn join_deviations(total: &mut [f64], more: &[f64], added: f64) {
+    let channels = total.len() / 2;
+    let count = total[2 * channels];
+    for c in 0..channels {
+        let difference = more[c] - total[c];
+        total[c] += difference * added / (count + added);
+        total[channels + c] += more[channels + c] + difference * difference * count * added / (count + added);
+    }
+    total[2 * channels] = count + added;
+}
+
 /// Two sums per channel.
 type Sums = (Vec<f32>, Vec<f32>);
 
-/// Sums over all pixels of two quantities per channel, chunk by chunk, joined in order; divided by the pixels.
-fn means(len: usize, channels: usize, sums: impl Fn(std::ops::Range<usize>) -> Sums + Sync) -> [Vec<f32>; 2] {
+/// What `work` finds in every chunk of every piece of the own images.
+fn in_chunks(
+    len: usize,
+    channels: usize,
+    share: &Share,
+    work: impl Fn(Range<usize>) -> Sums + Sync,
+) -> Vec<Vec<(Range<usize>, Sums)>> {
     let chunk = chunk(channels);
-    let parts: Vec<_> = (0..len.div_ceil(chunk))
-        .into_par_iter()
-        .map(|index| sums(index * chunk..((index + 1) * chunk).min(len)))
-        .collect();
-    let pixels = (len / channels) as f64;
-    let join = |pick: fn(&Sums) -> &Vec<f32>| {
-        (0..channels)
-            .map(|c| (parts.iter().map(|part| f64::from(pick(part)[c])).sum::<f64>() / pixels) as f32)
+    let pieces: Vec<_> = share.pieces().collect();
+    let image = len / pieces.last().map_or(1, |piece| piece.end);
+    let cut = pieces.into_par_iter().map(|piece| {
+        let (start, end) = (piece.start * image, piece.end * image);
+        let chunks = (0..(end - start).div_ceil(chunk)).into_par_iter();
+        chunks
+            .map(|index| {
+                let first = start + index * chunk;
+                let range = first..end.min(first + chunk);
+                (range.clone(), work(range))
+            })
             .collect()
-    };
-    [join(|part| &part.0), join(|part| &part.1)]
+    });
+    cut.collect()
+}
+
+/// Sums over all pixels of the batch of two quantities per channel, chunk by chunk, joined in order; divided by the pixels.
+fn means(
+    len: usize,
+    channels: usize,
+    share: &Share,
+    sums: impl Fn(Range<usize>) -> Sums + Sync,
+) -> [Vec<f32>; 2] {
+    // Two sums per channel, and the number of pixels.
+    let pieces = in_chunks(len, channels, share, sums).into_iter().map(|chunks| {
+        let mut total = vec![0.0; 2 * channels + 1];
+        for (range, (first, second)) in chunks {
+            for (total, value) in total.iter_mut().zip(first.iter().chain(&second)) {
+                *total += f64::from(*value);
+            }
+            total[2 * channels] += (range.len() / channels) as f64;
+        }
+        total
+    });
+    let total = share.sum(pieces.collect(), add_doubles);
+    let mean = |sums: &[f64]| sums.iter().map(|sum| (sum / total[2 * channels]) as f32).collect();
+    [mean(&total[..channels]), mean(&total[channels..2 * channels])]
 }
 
 /// a = f(γ x̂ + β).
@@ -110,7 +157,9 @@ pub(crate) struct Cotangent {
 }
 
 /// The cotangent of x from that of a, plus `addend`.
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn backward(
+    share: &Share,
     x: &[f32],
     moments: &Moments,
     affine: Affine,
@@ -121,7 +170,7 @@ pub(crate) fn backward(
 ) -> Cotangent {
     let channels = affine.scale.len();
     let chunk = chunk(channels);
-    let [mean, mean_product] = means(x.len(), channels, |range| {
+    let [mean, mean_product] = means(x.len(), channels, share, |range| {
         with_curve!(activation, backward_sums(&x[range.clone()], &cotangent[range], moments, affine))
     });
     let left = Cotangent { mean, mean_product };
@@ -142,7 +191,9 @@ pub(crate) struct Tangent {
 }
 
 /// The tangent of a from that of x and those of γ and β, through mean and variance too.
+#[allow(clippy::too_many_arguments)]
 pub(crate) fn tangent(
+    share: &Share,
     x: &[f32],
     moments: &Moments,
     affine: Affine,
@@ -154,7 +205,7 @@ pub(crate) fn tangent(
     let channels = affine.scale.len();
     let chunk = chunk(channels);
     let [mean, mean_product] =
-        means(x.len(), channels, |range| tangent_sums(&x[range.clone()], &x_tangent[range], moments));
+        means(x.len(), channels, share, |range| tangent_sums(&x[range.clone()], &x_tangent[range], moments));
     let left = Tangent { mean, mean_product };
     out.par_chunks_mut(chunk).enumerate().for_each(|(index, out)| {
         let range = index * chunk..index * chunk + out.len();
@@ -178,6 +229,7 @@ struct Second<'a> {
 /// `cotangent` is that of a, `cotangent_tangent` how it moves. Returned is how the means of [`Cotangent`] move.
 #[allow(clippy::too_many_arguments)]
 pub(crate) fn backward_tangent(
+    share: &Share,
     x: &[f32],
     x_tangent: &[f32],
     (moments, affine, affine_tangent): (&Moments, Affine, Affine),
@@ -190,10 +242,10 @@ pub(crate) fn backward_tangent(
     let channels = affine.scale.len();
     let chunk = chunk(channels);
     let second = Second { moments, affine, affine_tangent, cotangent: left, tangent };
-    let arrays = |range: std::ops::Range<usize>| {
+    let arrays = |range: Range<usize>| {
         [&x[range.clone()], &x_tangent[range.clone()], &cotangent[range.clone()], &cotangent_tangent[range]]
     };
-    let sums = means(x.len(), channels, |range| {
+    let sums = means(x.len(), channels, share, |range| {
         with_curve!(activation, backward_tangent_sums(arrays(range), &second))
     });
     out.par_chunks_mut(chunk).enumerate().for_each(|(index, out)| {
@@ -499,7 +551,8 @@ mod tests {
         let [x_tangent, scale_tangent, shift_tangent, cotangent_tangent] = &case.along;
         let affine = Affine { scale, shift };
         let affine_tangent = Affine { scale: scale_tangent, shift: shift_tangent };
-        let moments = Moments::of_batch(x, CHANNELS);
+        let share = Share::alone(1);
+        let moments = Moments::of_batch(x, CHANNELS, &share);
         let mut out = vec![f32::NAN; x.len()];
 
         let one = |values: &[Vec<f64>; 4], i: usize| {
@@ -512,19 +565,19 @@ mod tests {
         let wanted: Vec<f64> = (0..x.len()).map(|i| one(&here, i)).collect();
         assert_close(&out, &wanted, 1e-5, "forward");
 
-        let left = backward(x, &moments, affine, activation, cotangent, &mut out, Some(x));
+        let left = backward(&share, x, &moments, affine, activation, cotangent, &mut out, Some(x));
         let wanted: Vec<f64> =
             case.gradient(0.0, curve).iter().zip(x).map(|(g, x)| g + f64::from(*x)).collect();
         assert_close(&out, &wanted, 1e-5, "backward");
 
-        let tangents = tangent(x, &moments, affine, activation, x_tangent, affine_tangent, &mut out);
+        let tangents = tangent(&share, x, &moments, affine, activation, x_tangent, affine_tangent, &mut out);
         let (ahead, behind) = (case.moved(1e-5), case.moved(-1e-5));
         let wanted: Vec<f64> = (0..x.len()).map(|i| (one(&ahead, i) - one(&behind, i)) / 2e-5).collect();
         assert_close(&out, &wanted, 1e-4, "tangent");
 
         let norms = (&moments, affine, affine_tangent);
         let (first, second) = ((&cotangent[..], &left), (&cotangent_tangent[..], &tangents));
-        backward_tangent(x, x_tangent, norms, activation, first, second, &mut out, None);
+        backward_tangent(&share, x, x_tangent, norms, activation, first, second, &mut out, None);
         let (ahead, behind) = (case.gradient(1e-3, curve), case.gradient(-1e-3, curve));
         let wanted: Vec<f64> = ahead.iter().zip(&behind).map(|(a, b)| (a - b) / 2e-3).collect();
         assert_close(&out, &wanted, 1e-4, "backward tangent");
@@ -550,7 +603,7 @@ mod tests {
     #[test]
     fn moments_survive_a_large_mean() {
         let x: Vec<f32> = noise(1, 40_000).iter().map(|x| 1000.0 + x).collect();
-        let moments = Moments::of_batch(&x, 2);
+        let moments = Moments::of_batch(&x, 2, &Share::alone(1));
         for c in 0..2 {
             assert!((moments.mean[c] - 1000.0).abs() < 0.05 && (moments.variance[c] - 1.0).abs() < 0.03);
         }

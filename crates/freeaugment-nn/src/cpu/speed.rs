@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use super::convolution::Layer;
 use super::frame::Frame;
 use super::normalization::{self, Affine, Moments};
+use super::share::Share;
 use super::testing::noise;
 use crate::pass::{Activation, Convolution, Window};
 
@@ -88,7 +89,14 @@ fn speed_of_the_kernels() {
         let forward = best(|| layer.forward(&x, &weight, &mut y, None));
         let tangent = best(|| layer.tangent(&[(&x, &weight)], &mut y, None));
         let backward = best(|| layer.backward(&[(&y, &weight)], &mut x, None));
-        let weights = best(|| layer.weights(&x, &y, &mut weight));
+        // Piece after piece, as the engine does.
+        let weights = best(|| {
+            for piece in Share::alone(batch).pieces() {
+                let x = &x[piece.start * source.len()..piece.end * source.len()];
+                let y = &y[piece.start * target.len()..piece.end * target.len()];
+                layer.weights(x, y, &mut weight);
+            }
+        });
         println!(
             "  batch {batch:3} {size:3}x{size:<3} {inputs:3} -> {outputs:3} {kernel}x{kernel} stride {stride}  {:10.0} {:9.0} {:9.0} {:9.0}",
             work / forward,
@@ -98,25 +106,26 @@ fn speed_of_the_kernels() {
         );
     }
     println!("batch norm and rectifier, numbers per ns      moments   forward  backward   tangent    second");
-    for (pixels, channels) in [(128 * 1024, 16), (32 * 1024, 32), (32 * 256, 64), (32 * 64, 128)] {
+    for (images, pixels, channels) in [(128, 1024, 16), (32, 1024, 32), (32, 256, 64), (32, 64, 128)] {
+        let (share, pixels) = (Share::alone(images), images * pixels);
         let len = pixels * channels;
         let (x, t, g, h) = (noise(1, len), noise(2, len), noise(3, len), noise(4, len));
         let (scale, shift) = (noise(5, channels), noise(6, channels));
         let affine = Affine { scale: &scale, shift: &shift };
         let relu = Some(Activation::Relu);
         let mut out = vec![0.0; len];
-        let moments = Moments::of_batch(&x, channels);
-        let cotangent = normalization::backward(&x, &moments, affine, relu, &g, &mut out, None);
-        let tangent = normalization::tangent(&x, &moments, affine, relu, &t, affine, &mut out);
+        let moments = Moments::of_batch(&x, channels, &share);
+        let cotangent = normalization::backward(&share, &x, &moments, affine, relu, &g, &mut out, None);
+        let tangent = normalization::tangent(&share, &x, &moments, affine, relu, &t, affine, &mut out);
         let times = [
-            best(|| drop(black_box(Moments::of_batch(&x, channels)))),
+            best(|| drop(black_box(Moments::of_batch(&x, channels, &share)))),
             best(|| normalization::forward(&x, &moments, affine, relu, &mut out)),
-            best(|| drop(normalization::backward(&x, &moments, affine, relu, &g, &mut out, None))),
-            best(|| drop(normalization::tangent(&x, &moments, affine, relu, &t, affine, &mut out))),
+            best(|| drop(normalization::backward(&share, &x, &moments, affine, relu, &g, &mut out, None))),
+            best(|| drop(normalization::tangent(&share, &x, &moments, affine, relu, &t, affine, &mut out))),
             best(|| {
                 let norms = (&moments, affine, affine);
                 let (g, h) = ((&g[..], &cotangent), (&h[..], &tangent));
-                normalization::backward_tangent(&x, &t, norms, relu, g, h, &mut out, None);
+                normalization::backward_tangent(&share, &x, &t, norms, relu, g, h, &mut out, None);
             }),
         ];
         print!("  {pixels:6} pixels of {channels:3} channels            ");

@@ -2,7 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "every test uses its own part")]
 
 use freeaugment_base::random::{Purpose, Stream};
-use freeaugment_nn::pass::Activation;
+use freeaugment_nn::pass::{Activation, Convolution, Pass, Window};
 use freeaugment_nn::{Batch, Classifier, Device, Network, Weights};
 
 pub fn noise(seed: u64, len: usize) -> Vec<f32> {
@@ -71,6 +71,54 @@ impl Problem {
         }
         direction
     }
+}
+
+const SMOOTH: Option<Activation> = Some(Activation::Softplus);
+
+pub fn convolution(inputs: usize, outputs: usize, window: Window) -> Convolution {
+    Convolution { inputs, outputs, window }
+}
+
+/// Everything that the built-in networks do not do: images that are normalised, added and averaged themselves, a value
+/// with four readers, a convolution whose value is read besides its sum, a value added to itself, windows of even side
+/// and without padding, a norm on single pixels, and a head of two layers.
+fn odd<P: Pass>(pass: &mut P, images: &P::Value) -> P::Value {
+    let x = pass.normalize(images, "first", None);
+    let x = pass.add(&x, images, SMOOTH);
+    let c = pass.convolve(&x, "even", convolution(3, 4, Window { kernel: 2, stride: 1, padding: 1 }));
+    let d = pass.convolve(&x, "twin", convolution(3, 4, Window { kernel: 2, stride: 1, padding: 1 }));
+    let sum = pass.add(&d, &c, None);
+    let sum = pass.add(&sum, &d, None);
+    let sum = pass.add(&sum, &sum, SMOOTH);
+    let e = pass.convolve(&sum, "bare", convolution(4, 8, Window { kernel: 3, stride: 2, padding: 0 }));
+    let e = pass.normalize(&e, "norm", SMOOTH);
+    let shortcut =
+        pass.convolve(&sum, "shortcut", convolution(4, 8, Window { kernel: 3, stride: 2, padding: 0 }));
+    let e = pass.add(&e, &shortcut, None);
+    let pixels = pass.mean_pixels(&e);
+    let pixels = pass.normalize(&pixels, "pixels", SMOOTH);
+    let hidden = pass.linear(&pixels, "hidden", 6);
+    let direct = pass.mean_pixels(images);
+    let direct = pass.linear(&direct, "direct", 6);
+    let both = pass.add(&hidden, &direct, None);
+    pass.linear(&both, "head", 5)
+}
+
+/// A plain convolutional network with pooling, whose logits come from a convolution.
+pub fn all_convolutional<P: Pass>(pass: &mut P, images: &P::Value) -> P::Value {
+    let h = pass.convolve(images, "one", convolution(3, 16, Window::centred(3, 1)));
+    let h = pass.normalize(&h, "one.norm", Some(Activation::Relu));
+    let h = pass.max_pool(&h, Window { kernel: 2, stride: 2, padding: 0 });
+    let h = pass.convolve(&h, "two", convolution(16, 16, Window::centred(5, 1)));
+    let h = pass.normalize(&h, "two.norm", Some(Activation::Relu));
+    let h = pass.convolve(&h, "three", convolution(16, 5, Window::centred(1, 1)));
+    pass.mean_pixels(&h)
+}
+
+pub fn own_problems() -> [Problem; 2] {
+    let odd = Network::record("odd", 5, 3, odd).unwrap();
+    let pooled = Network::record("all convolutional", 5, 3, all_convolutional).unwrap();
+    [Problem::of(odd, 9, 6), Problem::of(pooled.with_activation(Activation::Softplus), 12, 6)]
 }
 
 /// Evaluates at weights `start + step · direction`.

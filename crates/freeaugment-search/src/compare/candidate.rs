@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use freeaugment::{Images, Place, Policy, PolicyConfig};
+use freeaugment::{Images, Place, Policy, PolicyConfig, Sharing};
 use freeaugment_base::random::Stream;
 use freeaugment_base::{Fnv, nearest};
 use freeaugment_baseline::{
@@ -229,7 +229,9 @@ impl Candidate {
         let images = match &self.augmenter {
             Augmenter::Nothing => batch.images,
             Augmenter::Learned(policy) => {
-                let noise = policy.draw(seed, batch.epoch, &batch.indices);
+                let is_shared = policy.config().sharing == Sharing::PerBatch;
+                let drawn = if is_shared { &batch.members } else { &batch.indices };
+                let noise = policy.draw(seed, batch.epoch, drawn);
                 let sample = policy.sample(noise, policy.config().evaluation_temperature)?;
                 policy.apply(&batch.images, &sample)?
             }

@@ -8,8 +8,10 @@ use super::listing::{Entry, Listing, folder_name};
 use super::{Budget, Candidate, Report, Summary, Trial, TrialResult};
 use crate::config::{Settings, Task};
 use crate::error::Error;
-use crate::run::{Run, RunFolder, RunWriter, TrainingEpoch, make_folder, write, write_json};
-use crate::session::{Halt, Observer, Setup, Step, Training};
+use crate::run::{
+    Run, RunFolder, RunWriter, TrainingEpoch, make_folder, restore_from_first, write, write_json,
+};
+use crate::session::{Halt, Observer, Setup, Step, Training, drive};
 
 /// The candidates of a run and the seeds that each of them has.
 #[derive(Debug)]
@@ -232,6 +234,8 @@ impl Comparison {
                 left.push((at + 1, trial));
             }
         }
+        let numbers: Vec<u8> = left.iter().flat_map(|(number, _)| (*number as u64).to_le_bytes()).collect();
+        setup.ranks.from_first(&numbers);
         observer.begin(trials.len(), trials.len() - left.len());
         for (number, trial) in left {
             let about =
@@ -258,6 +262,32 @@ impl Comparison {
         self.report(run, settings, setup)?.write(run)?;
         run.log("finished")?;
         Ok(Halt::Finished)
+    }
+
+    /// What the other processes do that share [`Self::run`] with the first one: the same trainings, and no files.
+    pub fn follow(&self, settings: &Settings, setup: &Setup, stop: &AtomicBool) -> Result<Halt, Error> {
+        for number in setup.ranks.from_first(&[]).as_chunks().0 {
+            let at = u64::from_le_bytes(*number) as usize - 1;
+            let (seed, candidate) =
+                (self.seeds[at / self.candidates.len()], &self.candidates[at % self.candidates.len()]);
+            let mut training = Training::new(settings, setup, candidate, seed)?;
+            restore_from_first(&mut training)?;
+            if drive(&mut training, None, &mut (), stop)? == Halt::Stopped {
+                return Ok(Halt::Stopped);
+            }
+            // As the first process does when it writes the result.
+            if training.classes().is_none() {
+                training.score()?;
+            }
+        }
+        Ok(Halt::Finished)
+    }
+
+    /// What all processes that share it must agree on.
+    pub fn work(&self) -> String {
+        let names: Vec<String> =
+            self.entries.iter().map(|entry| format!("{} ({})", entry.name, entry.identity)).collect();
+        format!("{} with seeds {:?}", names.join(", "), self.seeds)
     }
 
     /// The table so far, with the budget that all cells have.

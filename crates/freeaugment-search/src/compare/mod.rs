@@ -13,7 +13,7 @@ mod trial;
 pub use candidate::Candidate;
 pub use comparison::{Comparison, ComparisonObserver};
 pub use example::Example;
-pub use proof::{Judged, Proof, Under, prove};
+pub use proof::{Judged, Proof, Under, follow_proof, prove};
 pub use report::{Budget, Report};
 pub use summary::{Row, Summary};
 pub use trial::{Trial, TrialResult};

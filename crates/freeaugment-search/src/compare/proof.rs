@@ -93,11 +93,8 @@ pub fn prove(
     if !is_wanted(search) {
         return Ok((Halt::Finished, None));
     }
-    let (settings, setup) = (search.settings(), search.setup());
-    let short = Settings { epochs: settings.proof_epochs, evaluate_every: 0, ..settings.clone() };
-    let candidates = Under::ALL.map(|under| under.candidate(search, &short).map(Arc::new));
-    let candidates = candidates.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let comparison = Comparison::of(candidates, None, vec![settings.seed ^ FRESH])?;
+    let (short, setup) = (short(search), search.setup());
+    let comparison = comparison(search, &short)?;
     let folder = run.files().proof();
     let (proof_run, comparison) = open_or_create(comparison, &folder, &short, setup)?;
     if comparison.run(&proof_run, &short, setup, observer, stop)? == Halt::Stopped {
@@ -112,6 +109,27 @@ pub fn prove(
     let proof = Proof { epochs: short.epochs, test_images: setup.test.len(), classifiers };
     write_json(&run.files().proof_result(), &proof)?;
     Ok((Halt::Finished, Some(proof)))
+}
+
+/// What the other processes do that share [`prove`] with the first one.
+pub fn follow_proof(search: &Search, stop: &AtomicBool) -> Result<Halt, Error> {
+    if !is_wanted(search) {
+        return Ok(Halt::Finished);
+    }
+    let short = short(search);
+    comparison(search, &short)?.follow(&short, search.setup(), stop)
+}
+
+/// The settings of the classifiers that prove something.
+fn short(search: &Search) -> Settings {
+    let settings = search.settings();
+    Settings { epochs: settings.proof_epochs, evaluate_every: 0, ..settings.clone() }
+}
+
+fn comparison(search: &Search, short: &Settings) -> Result<Comparison, Error> {
+    let candidates = Under::ALL.map(|under| under.candidate(search, short).map(Arc::new));
+    let candidates = candidates.into_iter().collect::<Result<Vec<_>, _>>()?;
+    Comparison::of(candidates, None, vec![short.seed ^ FRESH])
 }
 
 impl fmt::Display for Proof {

@@ -119,7 +119,7 @@ impl Trial {
         make_folder(&self.folder)?;
         let journal = Journal::new(&self.folder);
         journal.restore(&mut training)?;
-        match drive(&mut training, &self.folder, observer, stop)? {
+        match drive(&mut training, Some(&self.folder), observer, stop)? {
             Halt::Stopped => Ok(None),
             Halt::Finished => {
                 observer.before_writing()?;

@@ -56,39 +56,20 @@ impl Journal {
     /// Puts a session at its beginning where it was left, if it was. A state of other settings or of other data is
     /// refused; epochs that have to be done again are dropped from the metrics.
     pub(crate) fn restore<S: Session>(&self, session: &mut S) -> Result<(), Error> {
-        if self.state.exists() {
-            let bytes = std::fs::read(&self.state).map_err(Error::io(&self.state))?;
-            let state = StateReader::new(&self.state, &bytes)?;
-            self.check(session, &state)?;
-            session.restore(&state)?;
+        let bytes = match std::fs::read(&self.state) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            read => Some(read.map_err(Error::io(&self.state))?),
+        };
+        // Others are told whether there is one, and which.
+        session.ranks().from_first(&[u8::from(bytes.is_some())]);
+        session.ranks().from_first(bytes.as_deref().unwrap_or_default());
+        if let Some(bytes) = bytes {
+            take_up(session, &self.state, &bytes)?;
         }
         let done = session.progress().epochs_done() as usize;
         let kept = whole_lines::<S::Epoch>(&self.metrics)?.into_iter().take(done);
         let text: String = kept.map(|line| line + "\n").collect();
         write(&self.metrics, text.as_bytes())
-    }
-
-    fn check<S: Session>(&self, session: &S, state: &StateReader) -> Result<(), Error> {
-        let refuse = |reason: String| Error::Checkpoint { path: self.state.clone(), reason };
-        let (task, settings) = session.settings();
-        let mut others = Settings::from_toml(task, state.entry("settings")?)
-            .map_err(|reason| state.broken(&format!("its settings: {reason}")))?;
-        others.take_places(settings);
-        if let Some((key, own, others)) = settings.difference(task, &others) {
-            return Err(refuse(format!(
-                "belongs to another configuration: `{key}` is {own} in the run's configuration, but {others} here"
-            )));
-        }
-        let data: DataIdentity = state.json("data")?;
-        if data != *session.data() {
-            return Err(Error::other_data(&self.state, &data, session.data()));
-        }
-        for (key, value) in session.identity() {
-            if state.entry(key)? != value {
-                return Err(refuse(format!("belongs to another training: its {key} differs")));
-            }
-        }
-        Ok(())
     }
 
     /// How many steps the state has, and how many there are; none where there is no state.
@@ -108,4 +89,41 @@ impl Journal {
             _ => Ok(()),
         }
     }
+}
+
+/// Puts a session where the first of the processes that share it does: [`Journal::restore`] without a folder.
+pub(crate) fn restore_from_first<S: Session>(session: &mut S) -> Result<(), Error> {
+    let is_there = session.ranks().from_first(&[]) == [1];
+    let bytes = session.ranks().from_first(&[]);
+    if is_there { take_up(session, Path::new("the state of process 0"), &bytes) } else { Ok(()) }
+}
+
+/// Puts a session at its beginning where a state says; `path` is where that comes from.
+fn take_up<S: Session>(session: &mut S, path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let state = StateReader::new(path, bytes)?;
+    check(session, path, &state)?;
+    session.restore(&state)
+}
+
+fn check<S: Session>(session: &S, path: &Path, state: &StateReader) -> Result<(), Error> {
+    let refuse = |reason: String| Error::Checkpoint { path: path.to_owned(), reason };
+    let (task, settings) = session.settings();
+    let mut others = Settings::from_toml(task, state.entry("settings")?)
+        .map_err(|reason| state.broken(&format!("its settings: {reason}")))?;
+    others.take_places(settings);
+    if let Some((key, own, others)) = settings.difference(task, &others) {
+        return Err(refuse(format!(
+            "belongs to another configuration: `{key}` is {own} in the run's configuration, but {others} here"
+        )));
+    }
+    let data: DataIdentity = state.json("data")?;
+    if data != *session.data() {
+        return Err(Error::other_data(path, &data, session.data()));
+    }
+    for (key, value) in session.identity() {
+        if state.entry(key)? != value {
+            return Err(refuse(format!("belongs to another training: its {key} differs")));
+        }
+    }
+    Ok(())
 }

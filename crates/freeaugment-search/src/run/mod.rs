@@ -23,7 +23,7 @@ pub use metric::{
 pub use writer::RunWriter;
 
 pub(crate) use folder::{RunFolder, hold, make_folder, read_json, write, write_json};
-pub(crate) use journal::Journal;
+pub(crate) use journal::{Journal, restore_from_first};
 
 use crate::compare::{Comparison, Proof, Report, Summary, Trial};
 use crate::config::{Settings, Task};

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::environment::Environment;
 use super::folder::{RunFolder, write, write_json};
-use super::journal::Journal;
+use super::journal::{Journal, restore_from_first};
 use super::{About, Run};
 use crate::config::{Settings, Task};
 use crate::error::Error;
@@ -115,17 +115,28 @@ impl RunWriter {
         self.log(&format!("resumed at step {} of {}", progress.done, progress.total))
     }
 
-    /// Takes all steps that are left of a search.
+    /// What the other processes do that share [`Self::restore`] with the first one.
+    pub fn restore_from_first<M: Model>(search: &mut Search<M>) -> Result<(), Error> {
+        restore_from_first(search)
+    }
+
+    /// Takes all steps that are left of a search. Other processes that share it [`drive`] it without a folder.
     pub fn search<M: Model>(
         &self,
         search: &mut Search<M>,
         observer: &mut dyn Observer<Search<M>>,
         stop: &AtomicBool,
     ) -> Result<Halt, Error> {
-        let halt = drive(search, self.folder(), observer, stop).inspect_err(|error| {
+        let before = search.progress().done;
+        let halt = drive(search, Some(self.folder()), observer, stop).inspect_err(|error| {
             // If the log cannot be written either, the first error is the one to report.
             let _ = self.log_failure("", error);
         })?;
+        let ranks = search.ranks();
+        if !ranks.is_alone() {
+            let (size, sent, steps) = (ranks.size(), ranks.sent(), search.progress().done - before);
+            self.log(&format!("shared by {size} processes: the first sent {sent} bytes in {steps} steps"))?;
+        }
         match halt {
             Halt::Finished => {
                 observer.before_writing()?;

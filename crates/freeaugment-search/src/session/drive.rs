@@ -38,19 +38,21 @@ pub enum Halt {
 }
 
 /// Takes all steps that are left, from where the session's folder says it was left. When `stop` is set, the step is
-/// finished and the state saved.
+/// finished and the state saved. Where processes share a session, all of them take the same steps and stop at the same
+/// one, whichever was told to; the first of them writes, and the others are given no folder.
 pub fn drive<S: Session>(
     session: &mut S,
-    folder: &Path,
+    folder: Option<&Path>,
     observer: &mut dyn Observer<S>,
     stop: &AtomicBool,
 ) -> Result<Halt, Error> {
-    let journal = Journal::new(folder);
+    let (ranks, journal) = (session.ranks(), folder.map(Journal::new));
+    let save = |session: &S| journal.as_ref().map_or(Ok(()), |journal| journal.save(session));
     let mut saved = Instant::now();
     while !session.progress().is_finished() {
-        if stop.load(Ordering::Relaxed) {
+        if ranks.any(stop.load(Ordering::Relaxed)) {
             observer.before_writing()?;
-            journal.save(session)?;
+            save(session)?;
             return Ok(Halt::Stopped);
         }
         let before = session.progress().done;
@@ -62,14 +64,16 @@ pub fn drive<S: Session>(
         if ends {
             let epoch = session.end_epoch()?;
             observer.before_writing()?;
-            session.write_epoch(folder, &epoch)?;
-            journal.append(&epoch)?;
+            if let Some((folder, journal)) = folder.zip(journal.as_ref()) {
+                session.write_epoch(folder, &epoch)?;
+                journal.append(&epoch)?;
+            }
             observer.epoch(session, &epoch);
         }
         let patience = if ends { SAVE_SELDOM } else { SAVE_EVERY };
         if saved.elapsed() >= patience || progress.is_finished() {
             observer.before_writing()?;
-            journal.save(session)?;
+            save(session)?;
             saved = Instant::now();
         }
     }

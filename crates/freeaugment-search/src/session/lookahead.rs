@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use freeaugment::{Estimator, Groups, Policy, Sample};
+use freeaugment::{Estimator, Groups, Policy, Sample, Sharing};
 
 use super::model::{Model, Shown};
 use super::search::{Clock, Search, Tally};
@@ -139,22 +139,28 @@ impl<M: Model> Search<M> {
         clock.mark(&mut self.tally.phases.hypergradient);
 
         let learning = self.cycle_learning(cycle);
-        let mut draws = vec![(sample, found.parts)];
+        let mut draws = vec![(sample, self.model.gather(found.parts))];
         if self.settings.estimator == Estimator::Gain && (learning.depth || learning.types) {
             for draw in 1..=self.settings.draws {
                 let (sample, input) = self.augment_again(&batch, draw)?;
-                draws.push((sample, self.model.parts(&batch, &input)?));
+                let parts = self.model.parts(&batch, &input)?;
+                draws.push((sample, self.model.gather(parts)));
             }
         }
         clock.mark(&mut self.tally.phases.hypergradient);
-        let Shown { indices, .. } = self.model.shown(&batch);
-        let losses = back.credit.take(indices, &draws, norm);
-        let mut total = self.pull(&batch, &draws[0].0, &found.q, &losses[0], learning)?;
+        let Shown { members, .. } = self.model.shown(&batch);
+        let losses = back.credit.take(members, &draws, norm);
+        // What a sample of the batch says about depth, types and magnitudes.
+        let pull = |sample: &Sample, cotangent: &[f32], losses: &[f32], learning: Groups| {
+            let gradient = self.pull_back(&batch, sample, cotangent, losses, learning)?;
+            Ok::<_, Error>(self.tied().groups(&gradient, learning))
+        };
+        let mut total = pull(&draws[0].0, &found.q, &losses[0], learning)?;
         // Other draws are not trained on: they say something about choices, nothing about magnitudes.
         let nothing = vec![0.0; found.q.len()];
         let choices = Groups { magnitudes: false, ..learning };
         for ((sample, _), losses) in draws.iter().zip(&losses).skip(1) {
-            let [depth, types, _] = self.pull(&batch, sample, &nothing, losses, choices)?;
+            let [depth, types, _] = pull(sample, &nothing, losses, choices)?;
             for (total, values) in total.iter_mut().zip([depth, types]) {
                 total.iter_mut().zip(values).for_each(|(total, value)| *total += value);
             }
@@ -174,20 +180,6 @@ impl<M: Model> Search<M> {
         }
         clock.mark(&mut self.tally.phases.pullback);
         Ok(seen)
-    }
-
-    /// What a sample of a batch says about depth, types and magnitudes.
-    fn pull(
-        &self,
-        batch: &M::Batch,
-        sample: &Sample,
-        cotangent: &[f32],
-        losses: &[f32],
-        learning: Groups,
-    ) -> Result<[Vec<f64>; 3], Error> {
-        let Shown { images, .. } = self.model.shown(batch);
-        let gradient = self.policy.pullback_with_losses(images, sample, cotangent, losses, learning)?;
-        Ok(self.tied().groups(&gradient.parameters, learning))
     }
 
     /// One step of the policy at the end of a cycle.
@@ -247,9 +239,11 @@ fn augment<M: Model>(
     batch: &M::Batch,
     seed: u64,
 ) -> Result<(Sample, M::Input), Error> {
-    let Shown { images, indices, epoch } = model.shown(batch);
+    let Shown { images, indices, members, epoch, .. } = model.shown(batch);
     let temperature = settings.temperature(u64::from(epoch)) as f32;
-    let sample = policy.sample(policy.draw(seed, epoch, indices), temperature)?;
+    // What a whole batch shares is drawn by its first image.
+    let drawn = if policy.config().sharing == Sharing::PerBatch { members } else { indices };
+    let sample = policy.sample(policy.draw(seed, epoch, drawn), temperature)?;
     let augmented = policy.apply(images, &sample)?;
     Ok((sample, model.input(batch, augmented)?))
 }

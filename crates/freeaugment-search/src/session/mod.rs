@@ -10,6 +10,7 @@ mod native;
 mod pace;
 mod search;
 mod setup;
+mod shared;
 mod slopes;
 mod trail;
 mod trainer;
@@ -17,7 +18,9 @@ mod training;
 
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
+use freeaugment_nn::ranks::{Alone, Ranks};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -29,6 +32,7 @@ pub use native::Native;
 pub use pace::Pace;
 pub use search::Search;
 pub use setup::{DataIdentity, ReadProgress, Setup, open_data};
+pub use shared::agree;
 pub use training::Training;
 
 use crate::config::{Settings, Task};
@@ -73,6 +77,11 @@ pub trait Session {
 
     /// Puts a session at its beginning where the state was.
     fn restore(&mut self, state: &StateReader) -> Result<(), Error>;
+
+    /// The processes that share it, each with a part of every batch.
+    fn ranks(&self) -> Arc<dyn Ranks> {
+        Arc::new(Alone)
+    }
 
     /// How much work steps are, counted in steps that only train: for telling the time that is left.
     fn work(&self, steps: Range<u64>) -> f64 {

@@ -3,9 +3,11 @@
 use std::fmt::Debug;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use freeaugment::Images;
 use freeaugment_nn::Hypergradient;
+use freeaugment_nn::ranks::{Alone, Ranks};
 
 use super::pace::Pace;
 use super::{DataIdentity, Score};
@@ -34,6 +36,16 @@ pub trait Model: Sized {
 
     /// The data it works with.
     fn data(&self) -> &DataIdentity;
+
+    /// The processes that share it, each with a part of every batch.
+    fn ranks(&self) -> Arc<dyn Ranks> {
+        Arc::new(Alone)
+    }
+
+    /// Numbers of all images of a batch, as many for each, where every process has those of its part.
+    fn gather(&self, own: Vec<f32>) -> Vec<f32> {
+        own
+    }
 
     /// What people call the network.
     fn network(&self) -> String;
@@ -105,12 +117,16 @@ pub trait Model: Sized {
 pub type Augment<'a, M> = dyn Fn(&M, &<M as Model>::Batch) -> Result<<M as Model>::Input, Error> + 'a;
 
 /// What the policy sees of a batch.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Shown<'a> {
     /// The images.
     pub images: &'a Images,
     /// Their numbers: with the epoch, what is drawn for them depends on nothing else.
     pub indices: &'a [u32],
+    /// The numbers of all images of the batch, of which these may be a part.
+    pub members: &'a [u32],
+    /// Which of them these are.
+    pub part: Range<usize>,
     /// The epoch, from 0.
     pub epoch: u32,
 }

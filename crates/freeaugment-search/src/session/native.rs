@@ -7,11 +7,13 @@ use std::sync::Arc;
 use freeaugment::Images;
 use freeaugment_data::{Loader, Order, PictureBatch};
 use freeaugment_nn::optimizer::SgdAdjoint;
+use freeaugment_nn::ranks::Ranks;
 use freeaugment_nn::{Batch, Classifier, Hypergradient, Record, Weights};
 
-use super::evaluation::{Score, accuracy, evaluate};
+use super::evaluation::{Score, evaluate};
 use super::model::{Augment, Model, Shown, Trained};
 use super::pace::Pace;
+use super::shared::Shared;
 use super::trail::Trail;
 use super::trainer::{Moment, Trainer};
 use super::{DataIdentity, Progress, Setup};
@@ -27,6 +29,7 @@ type Batches = Loader<PictureBatch, Error>;
 pub struct Native {
     settings: Settings,
     pub(super) setup: Setup,
+    shared: Shared,
     pub(super) trainer: Trainer,
     /// The first step in which anything learns.
     first: u64,
@@ -55,6 +58,7 @@ impl Native {
         Ok(Self {
             trainer: Trainer::new(settings, classifier, pace)?,
             first: settings.first_learning(frozen) * setup.steps_per_epoch,
+            shared: Shared::new(Arc::clone(&setup.ranks), settings.batch)?,
             settings: settings.clone(),
             setup,
             loaders: None,
@@ -69,11 +73,14 @@ impl Native {
     fn loaders(&mut self) -> &mut (Batches, Batches) {
         let Progress { done, total, .. } = self.trainer.pace.progress();
         let (setup, workers, first) = (&self.setup, self.settings.workers, self.first);
+        let part = self.shared.own();
         self.loaders.get_or_insert_with(|| {
             let load = |order: &Arc<Order>, range| {
                 let (dataset, pipeline) = (Arc::clone(&setup.dataset), Arc::clone(&setup.pipeline));
-                let order = Arc::clone(order);
-                Loader::new(range, workers, move |number| Ok(order.prepare(&dataset, &pipeline, number)?))
+                let (order, part) = (Arc::clone(order), part.clone());
+                Loader::new(range, workers, move |number| {
+                    Ok(order.prepare_part(&dataset, &pipeline, number, part.clone())?)
+                })
             };
             // Validation batches are counted from the first epoch in which anything learns.
             let used = done.saturating_sub(first);
@@ -89,9 +96,9 @@ impl Native {
         let setup = &self.setup;
         let (dataset, pipeline) = (Arc::clone(&setup.dataset), Arc::clone(&setup.pipeline));
         let order = Arc::clone(&setup.training);
-        let last = steps.end - 1;
+        let (last, part) = (steps.end - 1, self.shared.own());
         Loader::new((0, steps.end - steps.start), self.settings.workers, move |back| {
-            Ok(order.prepare(&dataset, &pipeline, last - back)?)
+            Ok(order.prepare_part(&dataset, &pipeline, last - back, part.clone())?)
         })
     }
 
@@ -107,7 +114,7 @@ impl Native {
         self.setup.pipeline.normalise(&mut images);
         let found = self.trainer.classifier.gradient(self.batch(&images, &pictures.labels))?;
         self.trainer.pace.check_loss(found.loss)?;
-        Ok((found.loss, accuracy(&found.logits, &pictures.labels), found.gradient))
+        Ok((found.loss, self.shared.accuracy(&found.logits, &pictures.labels), found.gradient))
     }
 
     /// The central difference of DARTS, at the weights before the step.
@@ -151,6 +158,14 @@ impl Model for Native {
         &self.setup.identity
     }
 
+    fn ranks(&self) -> Arc<dyn Ranks> {
+        Arc::clone(self.shared.ranks())
+    }
+
+    fn gather(&self, own: Vec<f32>) -> Vec<f32> {
+        self.shared.gather(&own)
+    }
+
     fn network(&self) -> String {
         self.trainer.classifier.network().name().to_owned()
     }
@@ -164,7 +179,8 @@ impl Model for Native {
     }
 
     fn shown<'a>(&self, batch: &'a PictureBatch) -> Shown<'a> {
-        Shown { images: &batch.images, indices: &batch.indices, epoch: batch.epoch }
+        let PictureBatch { images, indices, members, part, epoch, .. } = batch;
+        Shown { images, indices, members, part: part.clone(), epoch: *epoch }
     }
 
     fn input(&self, batch: &PictureBatch, augmented: Images) -> Result<Vec<f32>, Error> {
@@ -184,7 +200,7 @@ impl Model for Native {
         self.trainer.descend(&evaluation.gradient)?;
         Ok(Trained {
             loss: evaluation.loss,
-            accuracy: accuracy(&evaluation.logits, &batch.labels),
+            accuracy: self.shared.accuracy(&evaluation.logits, &batch.labels),
             gradient_norm: evaluation.gradient.dot(&evaluation.gradient).sqrt(),
         })
     }
@@ -232,9 +248,10 @@ impl Model for Native {
         let (dataset, pipeline) = (Arc::clone(&self.setup.dataset), Arc::clone(&self.setup.pipeline));
         // Another part of the validation images in every cycle, where a cycle does not see them all.
         let first = cycles_done * wanted;
+        let part = self.shared.own();
         let mut loader =
             Loader::<_, Error>::new((first, first + wanted), self.settings.workers, move |number| {
-                Ok(order.prepare(&dataset, &pipeline, number)?)
+                Ok(order.prepare_part(&dataset, &pipeline, number, part.clone())?)
             });
         let mut total: Option<Weights> = None;
         let (mut loss, mut right) = (0.0, 0.0);
@@ -271,7 +288,8 @@ impl Model for Native {
         let mut trail = self.trail.take().expect("a cycle has begun");
         let mut back = self.back.take().expect("a cycle was judged");
         let weights = trail.back(step, self.trainer.sgd(), |again, weights, sgd| {
-            let pictures = self.setup.training.prepare(&self.setup.dataset, &self.setup.pipeline, again)?;
+            let Setup { training, dataset, pipeline, .. } = &self.setup;
+            let pictures = training.prepare_part(dataset, pipeline, again, self.shared.own())?;
             let images = augment(self, &pictures)?;
             let batch = self.batch(&images, &pictures.labels);
             let (evaluation, _) = self.trainer.classifier.gradient_at(weights, batch)?;

@@ -2,10 +2,12 @@
 
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
-use freeaugment::{Groups, Policy, Sample};
+use freeaugment::{Groups, Parameters, Policy, Sample};
 use freeaugment_nn::optimizer::Adam;
+use freeaugment_nn::ranks::Ranks;
 use freeaugment_nn::{Classifier, Hypergradient};
 use serde::{Deserialize, Serialize};
 
@@ -176,6 +178,20 @@ impl<M: Model> Search<M> {
         policy
     }
 
+    /// The gradient to the policy's parameters of the whole batch; `losses` are those of all its images.
+    pub(super) fn pull_back(
+        &self,
+        batch: &M::Batch,
+        sample: &Sample,
+        cotangent: &[f32],
+        losses: &[f32],
+        learning: Groups,
+    ) -> Result<Parameters, Error> {
+        let Shown { images, part, .. } = self.model.shown(batch);
+        let own = self.policy.pullback_of_part(images, sample, cotangent, (losses, part), learning)?;
+        Ok(self.policy.sum_gradients(&self.model.gather(own))?)
+    }
+
     /// The policy's step: the gradient through the policy, then Adam.
     fn learn(
         &mut self,
@@ -184,10 +200,8 @@ impl<M: Model> Search<M> {
         found: &Hypergradient,
         learning: Groups,
     ) -> Result<(), Error> {
-        let Shown { images, .. } = self.model.shown(batch);
-        let policy = &self.policy;
-        let gradient =
-            policy.pullback_with_losses(images, sample, &found.q, &found.parts, learning)?.parameters;
+        let losses = self.model.gather(found.parts.clone());
+        let gradient = self.pull_back(batch, sample, &found.q, &losses, learning)?;
         let flat = |pair: [&[f32]; 2]| pair.concat();
         let norm = |values: &[f32]| values.iter().map(|v| f64::from(*v) * f64::from(*v)).sum::<f64>().sqrt();
         self.tally.depth_gradient += norm(gradient.depth());
@@ -313,6 +327,10 @@ impl<M: Model> Session for Search<M> {
 
     fn data(&self) -> &DataIdentity {
         self.model.data()
+    }
+
+    fn ranks(&self) -> Arc<dyn Ranks> {
+        self.model.ranks()
     }
 
     fn save(&self, state: &mut StateWriter) -> Result<(), Error> {

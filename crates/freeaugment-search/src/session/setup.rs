@@ -11,8 +11,10 @@ use freeaugment_data::{
     Crop, DataKind, Dataset, Error as DataError, Order, Pipeline, Plant, Scan, Scanned, Sequence, Synthetic,
     Unreadable, halve, take_stratified,
 };
+use freeaugment_nn::ranks::{Alone, Ranks};
 use serde::{Deserialize, Serialize};
 
+use super::shared::Shared;
 use crate::config::{CropChoice, Settings, Task, refuse};
 use crate::error::Error;
 use crate::find::Stage;
@@ -49,6 +51,8 @@ pub struct Setup {
     pub steps_per_epoch: u64,
     /// Which data this is.
     pub identity: DataIdentity,
+    /// The processes that share the batches.
+    pub ranks: Arc<dyn Ranks>,
 }
 
 /// Which data something was made with: what people call it, how many images it had, and a number that changes with any
@@ -195,7 +199,15 @@ impl Setup {
             cached: scanned.is_cached() && others.is_cached(),
             dataset: Arc::new(dataset),
             identity,
+            ranks: Arc::new(Alone),
         })
+    }
+
+    /// The same, for a search or a training that these processes share: every one of them reads its part of every batch.
+    /// Batches that are too small for that are refused.
+    pub fn with_ranks(self, ranks: &Arc<dyn Ranks>) -> Result<Self, Error> {
+        Shared::new(Arc::clone(ranks), self.training.batch())?;
+        Ok(Self { ranks: Arc::clone(ranks), ..self })
     }
 
     /// The training batches of one classifier of a comparison: by its own seed, with or without views.

@@ -1,5 +1,7 @@
 //! A classifier and what trains it: what a search and a training have in common.
 
+use std::sync::Arc;
+
 use freeaugment_nn::optimizer::Sgd;
 use freeaugment_nn::{
     Batch, Classifier, CrossEntropy, Device, Evaluation, Network, Record, Statistics, Weights,
@@ -41,7 +43,8 @@ pub(crate) fn classifier(settings: &Settings, setup: &Setup, seed: u64) -> Resul
     let dataset = &setup.dataset;
     let network = Network::new(settings.network.parse()?, dataset.classes.len(), dataset.channels)?;
     let loss = CrossEntropy::new(settings.label_smoothing as f32)?;
-    Ok(Classifier::new(network, &Device::open(&settings.device)?, seed).with_loss(loss))
+    let classifier = Classifier::new(network, &Device::open(&settings.device)?, seed).with_loss(loss);
+    Ok(classifier.with_ranks(Arc::clone(&setup.ranks))?)
 }
 
 impl Trainer {

@@ -6,11 +6,13 @@ use std::time::Instant;
 
 use freeaugment_base::random::Purpose;
 use freeaugment_data::Loader;
+use freeaugment_nn::ranks::Ranks;
 use freeaugment_nn::{Batch, Classifier};
 use serde::{Deserialize, Serialize};
 
-use super::evaluation::{ClassCount, Score, accuracy, evaluate_by_class};
+use super::evaluation::{ClassCount, Score, evaluate_by_class};
 use super::pace::Pace;
+use super::shared::Shared;
 use super::trainer::{Trainer, classifier};
 use super::{DataIdentity, Progress, Session, Setup, Step};
 use crate::compare::{Augmented, Candidate};
@@ -25,6 +27,7 @@ const ORDER: Purpose = Purpose::named("training/order");
 pub struct Training {
     settings: Settings,
     setup: Setup,
+    shared: Shared,
     candidate: Arc<Candidate>,
     seed: u64,
     trainer: Trainer,
@@ -60,6 +63,7 @@ impl Training {
         Ok(Self {
             settings: settings.clone(),
             setup: setup.clone(),
+            shared: Shared::new(Arc::clone(&setup.ranks), settings.batch)?,
             candidate: Arc::clone(candidate),
             seed,
             trainer: Trainer::new(
@@ -102,13 +106,14 @@ impl Training {
     /// The threads that prepare batches; started when first needed, at the step where the training stands.
     fn next_batch(&mut self) -> Result<Augmented, Error> {
         let Progress { done, total, .. } = self.trainer.pace.progress();
-        let Self { setup, candidate, settings, seed, .. } = self;
+        let Self { setup, shared, candidate, settings, seed, .. } = self;
         let loader = self.loader.get_or_insert_with(|| {
             let order = setup.training_order(ORDER, *seed, candidate.has_views());
             let pipeline = candidate.pipeline(&setup.pipeline);
             let (dataset, candidate, seed) = (Arc::clone(&setup.dataset), Arc::clone(candidate), *seed);
+            let part = shared.own();
             Loader::new((done, total), settings.workers, move |number| {
-                let batch = order.prepare(&dataset, &pipeline, number)?;
+                let batch = order.prepare_part(&dataset, &pipeline, number, part.clone())?;
                 candidate.prepare(&pipeline, batch, seed, number as f64 / total as f64)
             })
         });
@@ -132,7 +137,8 @@ impl Session for Training {
         let batch = Batch { images: &augmented.images, labels: &augmented.labels, height: side, width: side };
         let (evaluation, _) = self.trainer.train(batch, false)?;
         self.trainer.descend(&evaluation.gradient)?;
-        let seen = self.trainer.pace.seen(evaluation.loss, accuracy(&evaluation.logits, &augmented.labels));
+        let accuracy = self.shared.accuracy(&evaluation.logits, &augmented.labels);
+        let seen = self.trainer.pace.seen(evaluation.loss, accuracy);
         self.trainer.pace.advance(&seen, 0.0);
         self.tally.waiting_seconds += waited;
         self.tally.training_seconds += began.elapsed().as_secs_f64() - waited;
@@ -166,6 +172,10 @@ impl Session for Training {
 
     fn data(&self) -> &DataIdentity {
         &self.setup.identity
+    }
+
+    fn ranks(&self) -> Arc<dyn Ranks> {
+        Arc::clone(self.shared.ranks())
     }
 
     fn identity(&self) -> Vec<(&'static str, String)> {

@@ -4,6 +4,8 @@
 //! processor's cache: that costs one transformation a layer, where the gradient to the types needs an inner product
 //! with each of the N. Those transformed images are never stored.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::Policy;
@@ -76,11 +78,76 @@ impl Policy {
         learn: Groups,
     ) -> Result<Gradients, Error> {
         let images = images.into();
-        let shape = images.shape();
-        if self.config.estimator == Estimator::Gain {
-            check_length("the losses (one per image)", losses.len(), shape.count)?;
+        let losses = match self.config.estimator {
+            Estimator::Gain => {
+                check_length("the losses (one per image)", losses.len(), images.shape().count)?;
+                less_mean(losses, losses)
+            }
+            _ => Vec::new(),
+        };
+        let (to_images, to_sample, rows) = self.pull_each(images, sample, cotangent, &losses, learn)?;
+        let parameters = self.sum_gradients(&rows.data)?;
+        Ok(Gradients { parameters, images: to_images, sample: SampleGradients(to_sample) })
+    }
+
+    /// What each image adds to the gradient to the parameters, for images that are a part of a batch: numbers that
+    /// [`Self::sum_gradients`] adds up, once those of all images stand one after the other. `losses` are those of all
+    /// images of the batch, from the first to the last, and `own` says which of them these images are; the rest is as in
+    /// [`Self::pullback_with_losses`].
+    pub fn pullback_of_part<'a>(
+        &self,
+        images: impl Into<ImagesRef<'a>>,
+        sample: &Sample,
+        cotangent: &[f32],
+        (losses, own): (&[f32], Range<usize>),
+        learn: Groups,
+    ) -> Result<Vec<f32>, Error> {
+        let images = images.into();
+        let losses = match self.config.estimator {
+            Estimator::Gain => {
+                let own = losses.get(own).unwrap_or_default();
+                check_length("the losses (one per image)", own.len(), images.shape().count)?;
+                less_mean(own, losses)
+            }
+            _ => Vec::new(),
+        };
+        Ok(self.pull_each(images, sample, cotangent, &losses, learn)?.2.data)
+    }
+
+    /// The gradient to the parameters, from what [`Self::pullback_of_part`] gave for all images of a batch in order.
+    pub fn sum_gradients(&self, rows: &[f32]) -> Result<Parameters, Error> {
+        let layout = self.gradient_layout();
+        check_length("the gradients of the images", rows.len(), rows.len().next_multiple_of(layout.len()))?;
+        let mut sums = vec![0.0_f64; layout.len()];
+        for row in rows.chunks_exact(layout.len()) {
+            for (sum, &value) in sums.iter_mut().zip(row) {
+                *sum += f64::from(value);
+            }
         }
-        let mean = losses.iter().sum::<f32>() / losses.len().max(1) as f32;
+        let matrix = layout.types;
+        let mut gradient = self.parameters.zeros_like();
+        let (types, rest) = sums.split_at(matrix);
+        let (first, rest) = rest.split_at(matrix);
+        let (second, depth) = rest.split_at(matrix);
+        let [to_first, to_second] = gradient.magnitudes_mut();
+        round_into(first, to_first);
+        round_into(second, to_second);
+        round_into(types, gradient.types_mut());
+        round_into(depth, gradient.depth_mut());
+        Ok(gradient)
+    }
+
+    /// The gradients to the images and to their relaxed samples, and what each image adds to that to the parameters.
+    /// `losses` are less the mean of the batch.
+    fn pull_each(
+        &self,
+        images: ImagesRef<'_>,
+        sample: &Sample,
+        cotangent: &[f32],
+        losses: &[f32],
+        learn: Groups,
+    ) -> Result<(Vec<f32>, Rows, Rows), Error> {
+        let shape = images.shape();
         self.check_sample(sample, shape.count)?;
         check_length("the cotangent", cotangent.len(), shape.checked_len()?)?;
         let learn = learn.without(self.config.frozen);
@@ -99,20 +166,25 @@ impl Policy {
                 let to_sample = layout.row_mut(to_sample);
                 with_work(|Work { scratch, gathered, layers, cotangents, .. }| {
                     let (image, sample) = (images.image(b, gathered), sample.image(b));
-                    let loss = losses.get(b).map_or(0.0, |loss| loss - mean);
+                    let loss = losses.get(b).copied().unwrap_or(0.0);
                     let pass = Pass { policy: self, image, sample, cotangent, loss, learn };
                     let layers = pass.run_forward(layers, scratch);
                     pass.run_backward(layers, cotangents, scratch, to_sample, to_image);
                 });
             });
-        let parameters = self.pull_sample(sample, &to_sample, learn);
-        Ok(Gradients { parameters, images: to_images, sample: SampleGradients(to_sample) })
+        let rows = self.pull_sample(sample, &to_sample, learn);
+        Ok((to_images, to_sample, rows))
     }
 
-    /// From the relaxed samples to the parameters: each image on its own, then summed in the order of the images.
-    fn pull_sample(&self, sample: &Sample, to_sample: &Rows, learn: Groups) -> Parameters {
+    /// What each image adds to the gradient to the parameters.
+    fn gradient_layout(&self) -> Layout {
         let matrix = self.parameters.types().len();
-        let layout = Layout { types: matrix, magnitudes: 2 * matrix, depth: self.parameters.depth().len() };
+        Layout { types: matrix, magnitudes: 2 * matrix, depth: self.parameters.depth().len() }
+    }
+
+    /// From the relaxed samples to the parameters, each image on its own.
+    fn pull_sample(&self, sample: &Sample, to_sample: &Rows, learn: Groups) -> Rows {
+        let layout = self.gradient_layout();
         let mut rows = Rows::zeros(layout, to_sample.count);
         let bounds = self.bounds();
         let group = Sinkhorn::GROUP;
@@ -127,22 +199,7 @@ impl Policy {
                 self.pull_image_sample(sample, to_sample, g * group + b, learn, &bounds, &mut row);
             }
         });
-        let mut sums = vec![0.0_f64; layout.len()];
-        for row in rows.data.chunks_exact(layout.len()) {
-            for (sum, &value) in sums.iter_mut().zip(row) {
-                *sum += f64::from(value);
-            }
-        }
-        let mut gradient = self.parameters.zeros_like();
-        let (types, rest) = sums.split_at(matrix);
-        let (first, rest) = rest.split_at(matrix);
-        let (second, depth) = rest.split_at(matrix);
-        let [to_first, to_second] = gradient.magnitudes_mut();
-        round_into(first, to_first);
-        round_into(second, to_second);
-        round_into(types, gradient.types_mut());
-        round_into(depth, gradient.depth_mut());
-        gradient
+        rows
     }
 
     /// The types of a few images. The tape of the forward pass is made again rather than kept for every image; what the
@@ -208,6 +265,12 @@ impl Policy {
             }
         }
     }
+}
+
+/// Losses of images less the mean of all losses of their batch.
+fn less_mean(own: &[f32], all: &[f32]) -> Vec<f32> {
+    let mean = all.iter().sum::<f32>() / all.len().max(1) as f32;
+    own.iter().map(|loss| loss - mean).collect()
 }
 
 fn round_into(sums: &[f64], values: &mut [f32]) {
