@@ -31,7 +31,7 @@ Exit codes:
   2    arguments that cannot be understood
   3    a configuration that cannot be
   4    data, a policy file or a published policy that cannot be used
-  5    a folder that exists, is in use, is no run or plan, is of something else, or must not be written
+  5    a folder that exists, is in use, is no run or plan, is of something else, or must stay as is
   6    the file system: no space, no permission
   7    the training diverged
   8    a cell of a plan that must wait or was taken over, or a table that lacks cells

@@ -34,6 +34,10 @@ use crate::session::{Halt, Observer, ReadProgress, Search, Setup};
 /// What people use without a search, simplest first. What is found must not be worse than any of them.
 pub const DEFAULTS: [&str; 3] = ["standard", "trivial-wide", "rand:2:9"];
 
+/// RandAugment with one operation fewer and more, weaker and stronger: its authors try these two numbers for every data
+/// set, and on some they matter more than anything else.
+pub const RELATIVES: [&str; 4] = ["rand:1:9", "rand:3:9", "rand:2:5", "rand:2:14"];
+
 /// The part of the work. Search and selection see different validation images where there are enough; test images are
 /// seen by the proof alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -239,7 +243,7 @@ impl Find {
     /// What competes without a search, simplest first.
     fn unlearned(&self, settings: &Settings) -> Result<Vec<Arc<Candidate>>, Error> {
         let mut candidates = Vec::new();
-        for name in DEFAULTS {
+        for name in DEFAULTS.into_iter().chain(RELATIVES) {
             candidates.push(Candidate::open(name, settings)?);
         }
         for start in Start::ALL {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::family::Variation;
 use super::start::Start;
-use super::{DEFAULTS, Setups, Stage};
+use super::{DEFAULTS, RELATIVES, Setups, Stage};
 use crate::compare::Candidate;
 use crate::config::{Settings, refuse};
 use crate::error::Error;
@@ -102,7 +102,7 @@ impl Plan {
         let Measured { step_seconds: step, cycle_step_seconds: cycle_step, by_heart } = measured;
         let each = setups.of(Stage::Selection).steps_per_epoch;
         let per_epoch = setups.of(Stage::Search).steps_per_epoch;
-        let all = schedules(DEFAULTS.len() + Start::ALL.len() + Variation::ALL.len());
+        let all = schedules(Variation::ALL.len());
         let affordable_steps = SHARES[1] * budget / step;
         // One classifier more asks whether mirroring hurts.
         let tried = u64::from(setups.mirror_unasked(settings));
@@ -191,8 +191,10 @@ impl Plan {
 
 /// Rounds of selection, the longest first. The better ones have more classifiers: what separates good policies is smaller
 /// than what separates seeds. The best default goes on with them whatever its place. Where classifiers are cheap every
-/// candidate has two from the beginning; with little time, the defaults, the initial and the learned policy compete alone.
-fn schedules(candidates: usize) -> [Vec<Rung>; 4] {
+/// candidate has two from the beginning; with little time, what needs no search and the learned policy compete alone.
+fn schedules(learned: usize) -> [Vec<Rung>; 4] {
+    let unlearned = DEFAULTS.len() + RELATIVES.len() + Start::ALL.len();
+    let candidates = unlearned + learned;
     let rungs = |rounds: &[(usize, u64)]| {
         rounds.iter().map(|&(candidates, seeds)| Rung { candidates, seeds }).collect::<Vec<_>>()
     };
@@ -200,7 +202,7 @@ fn schedules(candidates: usize) -> [Vec<Rung>; 4] {
         rungs(&[(candidates, 2), (5, 4), (3, 8)]),
         rungs(&[(candidates, 1), (4, 2), (2, 4)]),
         rungs(&[(candidates, 1), (3, 2)]),
-        rungs(&[(DEFAULTS.len() + Start::ALL.len() + 1, 1), (2, 2)]),
+        rungs(&[(unlearned + 1, 1), (2, 2)]),
     ]
 }
 
@@ -333,7 +335,7 @@ mod tests {
 
     #[test]
     fn rounds_train_every_classifier_once_and_what_a_combined_policy_and_a_default_have_missed() {
-        let expected = [20 + 10 + 12 + 2 + 6, 10 + 4 + 4 + 1 + 3, 10 + 3 + 1 + 1, 8 + 2 + 1 + 1];
-        assert_eq!(schedules(10).map(|rungs| cells(&rungs)), expected);
+        let expected = [36 + 10 + 12 + 2 + 6, 18 + 4 + 4 + 1 + 3, 18 + 3 + 1 + 1, 12 + 2 + 1 + 1];
+        assert_eq!(schedules(7).map(|rungs| cells(&rungs)), expected);
     }
 }

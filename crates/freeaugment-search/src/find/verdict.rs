@@ -6,7 +6,7 @@ use freeaugment_base::percent;
 use serde::{Deserialize, Serialize};
 
 use super::selection::Selection;
-use super::{DEFAULTS, Mirroring};
+use super::{DEFAULTS, Mirroring, RELATIVES};
 use crate::compare::{Report, Row, statistics};
 
 /// Differences this improbable by chance are taken for real.
@@ -36,7 +36,7 @@ pub struct Verdict {
 pub enum Reason {
     /// A learned one won on the validation images, and the test images do not say otherwise.
     Learned,
-    /// Nothing did better than this default on the validation images.
+    /// Nothing did better than this default, or relative of one, on the validation images.
     Default,
     /// What won on the validation images is worse than this default on the test images, beyond noise.
     Overruled,
@@ -51,7 +51,7 @@ impl Verdict {
         mirroring: Option<Mirroring>,
     ) -> Self {
         let winner = selection.winner.clone();
-        let is_default = DEFAULTS.contains(&&*winner);
+        let is_default = DEFAULTS.iter().chain(&RELATIVES).any(|name| **name == *winner);
         let better = proof.summary.rows.iter().filter(|row| DEFAULTS.contains(&&*row.name)).filter(|row| {
             difference(&proof, &winner, &row.name)
                 .is_some_and(|found| found.value < 0.0 && found.p.is_some_and(|p| p < LEVEL))
