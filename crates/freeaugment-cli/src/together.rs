@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use freeaugment_nn::ranks::{Alone, Ranks};
 use freeaugment_search::Error;
 
-use crate::arguments::{Command, Manner};
+use crate::arguments::{Command, Manner, Record};
 use crate::exit::{self, CONFIGURATION, Ending, Failure};
 #[cfg(feature = "mpi")]
 use crate::mpi;
@@ -123,7 +123,11 @@ pub(crate) fn ranks() -> Arc<dyn Ranks> {
 
 /// How this process does what was asked for: one talks, and the others say nothing.
 pub(crate) fn manner(asked: Manner) -> Manner {
-    if ranks().is_first() { asked } else { Manner { quiet: true, no_report: true, json: false, ..asked } }
+    if ranks().is_first() {
+        return asked;
+    }
+    let nothing = Record { no_report: true, tensorboard: false };
+    Manner { quiet: true, json: false, record: nothing, ..asked }
 }
 
 /// Goes on where all processes can; otherwise the first process says why one of them cannot, and all end.
