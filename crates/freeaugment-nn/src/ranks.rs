@@ -99,7 +99,7 @@ impl dyn Ranks + '_ {
         singles(&self.gather(&single_bytes(own), &lens))
     }
 
-    /// As [`Self::gather_singles`].
+    /// Numbers in double precision likewise.
     pub fn gather_doubles(&self, own: &[f64], lens: &[usize]) -> Vec<f64> {
         let lens: Vec<usize> = lens.iter().map(|len| 8 * len).collect();
         let own: Vec<u8> = own.iter().flat_map(|value| value.to_le_bytes()).collect();

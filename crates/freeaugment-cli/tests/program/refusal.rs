@@ -210,3 +210,24 @@ fn no_space_on_disk() {
     ended.stderr.replace_range(end.., "\n");
     insta::assert_snapshot!(shown(folder.path(), &arguments, &ended));
 }
+
+/// With the feature, MPI is asked; `scripts/test-mpi` does that.
+#[cfg(not(feature = "mpi"))]
+#[test]
+fn several_processes_without_the_feature_for_them_are_refused_by_the_first() {
+    let folder = tempdir().unwrap();
+    let told = |rank: &str, arguments: &str| {
+        let mut command = command(folder.path(), arguments);
+        command.env("OMPI_COMM_WORLD_SIZE", "4").env("OMPI_COMM_WORLD_RANK", rank);
+        finish(command)
+    };
+    let first = told("0", &format!("search {SMALL} --out run"));
+    let wanted = "error: this is one of 4 processes (OMPI_COMM_WORLD_SIZE), and this program is built without the cargo \
+                  feature `mpi`: build it with `--features mpi`, or start it once\n";
+    assert_eq!((first.code, &*first.stderr), (Some(3), wanted));
+    let other = told("1", "train --policy standard --out run");
+    assert_eq!((other.code, &*other.stderr), (Some(3), ""));
+    assert!(!folder.path().join("run").exists());
+    // Whoever writes nothing is let alone.
+    assert_eq!(told("2", "data").code, Some(0));
+}
