@@ -44,8 +44,8 @@ use crate::parameter::{Statistics, Weights};
 use crate::ranks::{Alone, Ranks};
 use crate::{Batch, Error, Evaluation, Hypergradient};
 
-/// Into how many partial sums the gradient of a piece to weights of `size` numbers is cut: enough for the cores of a desktop, and no
-/// more than 64 MiB of them.
+/// Into how many partial sums the gradient of a piece to weights of `size` numbers is cut: enough for the cores of a
+/// desktop, and no more than 64 MiB of them.
 fn groups(batch: usize, size: usize) -> usize {
     ((16 << 20) / size.max(1)).clamp(2, 8).min(batch.max(1))
 }

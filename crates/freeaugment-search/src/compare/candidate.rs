@@ -24,7 +24,7 @@ pub struct Candidate {
     name: String,
     identity: String,
     recipe: Recipe,
-    pub(super) augmenter: Augmenter,
+    augmenter: Augmenter,
     file: Option<Vec<u8>>,
     document: Vec<u8>,
 }

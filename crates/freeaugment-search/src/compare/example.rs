@@ -21,7 +21,7 @@ impl Candidate {
     /// differ by a level from what a classifier is given.
     pub fn example(&self, picture: &Picture, seed: u64, epoch: u32, index: u32) -> Result<Example, Error> {
         let moment = Moment { height: picture.height, width: picture.width, progress: 0.0 };
-        let drawn = self.augmenter.draw(seed, epoch, index, moment);
+        let drawn = self.augmenter().draw(seed, epoch, index, moment);
         Ok(Example { picture: drawn.apply(picture)?, steps: drawn.steps() })
     }
 
