@@ -83,3 +83,41 @@ macro_rules! versions {
         }
     )*};
 }
+
+/// As [`versions!`](crate::versions), for kernels that say how many numbers they work on at a time: `fn name<LANES>(…)` has
+/// as many as a vector of the instruction set holds, 16 with AVX-512 and 8 without. The bits must not depend on it.
+#[macro_export]
+macro_rules! lanes {
+    ($(
+        $(#[$meta:meta])*
+        $vis:vis fn $name:ident<$lanes:ident>($($arg:ident: $ty:ty),* $(,)?) $body:block
+    )*) => {$(
+        $(#[$meta])*
+        #[allow(unsafe_code, clippy::too_many_arguments)]
+        $vis fn $name($($arg: $ty),*) {
+            #[inline(always)]
+            fn with<const $lanes: usize>($($arg: $ty),*) $body
+            #[cfg(target_arch = "x86_64")]
+            {
+                use $crate::simd::InstructionSet;
+                #[target_feature(enable = "avx2,fma")]
+                fn avx2($($arg: $ty),*) {
+                    with::<8>($($arg),*);
+                }
+                #[target_feature(enable = "avx512f")]
+                fn avx512($($arg: $ty),*) {
+                    with::<16>($($arg),*);
+                }
+                match $crate::simd::instruction_set() {
+                    // SAFETY: this set is only listed after the processor said that it has AVX2 and FMA, and the function
+                    // needs nothing else: its body is safe code.
+                    InstructionSet::Avx2 => return unsafe { avx2($($arg),*) },
+                    // SAFETY: likewise AVX-512F.
+                    InstructionSet::Avx512 => return unsafe { avx512($($arg),*) },
+                    InstructionSet::Portable => {}
+                }
+            }
+            with::<8>($($arg),*);
+        }
+    )*};
+}

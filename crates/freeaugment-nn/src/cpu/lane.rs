@@ -1,54 +1,53 @@
-//! Eight channels of a pixel at a time.
+//! Some channels of a pixel at a time.
 
 use std::ops::{Add, Mul, Sub};
 
-/// Eight neighbouring channels of one pixel.
+/// Neighbouring channels of one pixel, as many as a vector holds.
 #[derive(Clone, Copy)]
 #[repr(align(32))]
-pub(crate) struct Lane(pub(crate) [f32; Lane::WIDTH]);
+pub(crate) struct Lane<const W: usize>(pub(crate) [f32; W]);
 
-impl Lane {
-    pub(crate) const WIDTH: usize = 8;
-    pub(crate) const ZERO: Self = Self([0.0; Self::WIDTH]);
+impl<const W: usize> Lane<W> {
+    pub(crate) const ZERO: Self = Self([0.0; W]);
 
-    /// The first eight of `values`.
+    /// The first of `values`.
     #[inline(always)]
     pub(crate) fn load(values: &[f32]) -> Self {
         let mut lane = Self::ZERO;
-        lane.0.copy_from_slice(&values[..Self::WIDTH]);
+        lane.0.copy_from_slice(&values[..W]);
         lane
     }
 
-    /// Writes to the first eight of `values`.
+    /// Writes to the first of `values`.
     #[inline(always)]
     pub(crate) fn store(self, values: &mut [f32]) {
-        values[..Self::WIDTH].copy_from_slice(&self.0);
+        values[..W].copy_from_slice(&self.0);
     }
 }
 
-impl Add for Lane {
+impl<const W: usize> Add for Lane<W> {
     type Output = Self;
     #[inline(always)]
     fn add(mut self, other: Self) -> Self {
-        for i in 0..Self::WIDTH {
+        for i in 0..W {
             self.0[i] += other.0[i];
         }
         self
     }
 }
 
-impl Sub for Lane {
+impl<const W: usize> Sub for Lane<W> {
     type Output = Self;
     #[inline(always)]
     fn sub(mut self, other: Self) -> Self {
-        for i in 0..Self::WIDTH {
+        for i in 0..W {
             self.0[i] -= other.0[i];
         }
         self
     }
 }
 
-impl Mul<f32> for Lane {
+impl<const W: usize> Mul<f32> for Lane<W> {
     type Output = Self;
     #[inline(always)]
     fn mul(mut self, factor: f32) -> Self {

@@ -16,7 +16,7 @@ use super::frame::Frame;
 use super::lane::Lane;
 use super::matmul::{Extent, Left, PANEL, Right, multiply};
 use super::scratch;
-use freeaugment_base::versions;
+use freeaugment_base::lanes;
 
 /// Output pixels along the side of [`four`]'s tile.
 const TILE: usize = 4;
@@ -39,7 +39,7 @@ const FAR2: f32 = FAR * FAR;
 
 /// Bᵀd: six neighbouring inputs to six points.
 #[inline(always)]
-fn input_points(d: [Lane; FIELD]) -> [Lane; FIELD] {
+fn input_points<const W: usize>(d: [Lane<W>; FIELD]) -> [Lane<W>; FIELD] {
     let near_even = d[4] - d[2] * FAR2;
     let near_odd = (d[3] - d[1] * FAR2) * NEAR;
     let far_even = d[4] - d[2] * NEAR2;
@@ -56,7 +56,7 @@ fn input_points(d: [Lane; FIELD]) -> [Lane; FIELD] {
 
 /// Aᵀm: six points to four outputs.
 #[inline(always)]
-fn output_pixels(m: [Lane; FIELD]) -> [Lane; TILE] {
+fn output_pixels<const W: usize>(m: [Lane<W>; FIELD]) -> [Lane<W>; TILE] {
     let (near_sum, near_difference) = (m[1] + m[2], m[1] - m[2]);
     let (far_sum, far_difference) = (m[3] + m[4], m[3] - m[4]);
     [
@@ -69,7 +69,7 @@ fn output_pixels(m: [Lane; FIELD]) -> [Lane; TILE] {
 
 /// Ay, the transpose of [`output_pixels`]: four cotangents to six points.
 #[inline(always)]
-fn cotangent_points(y: [Lane; TILE]) -> [Lane; FIELD] {
+fn cotangent_points<const W: usize>(y: [Lane<W>; TILE]) -> [Lane<W>; FIELD] {
     let near_even = y[0] + y[2] * NEAR2;
     let near_odd = y[1] * NEAR + y[3] * (NEAR * NEAR2);
     let far_even = y[0] + y[2] * FAR2;
@@ -84,7 +84,7 @@ const FAR_SHARE: f32 = 1.0 / (2.0 * FAR2 * (FAR2 - NEAR2));
 
 /// Gg: three weights to six points.
 #[inline(always)]
-fn weight_points(g: [Lane; 3]) -> [Lane; FIELD] {
+fn weight_points<const W: usize>(g: [Lane<W>; 3]) -> [Lane<W>; FIELD] {
     let near_even = (g[0] + g[2] * NEAR2) * NEAR_SHARE;
     let near_odd = g[1] * (NEAR * NEAR_SHARE);
     let far_even = (g[0] + g[2] * FAR2) * FAR_SHARE;
@@ -101,19 +101,19 @@ fn weight_points(g: [Lane; 3]) -> [Lane; FIELD] {
 
 /// [`input_points`] of F(2×2, 3×3): points 0, ±1 and infinity.
 #[inline(always)]
-fn input_points_two(d: [Lane; 4]) -> [Lane; 4] {
+fn input_points_two<const W: usize>(d: [Lane<W>; 4]) -> [Lane<W>; 4] {
     [d[0] - d[2], d[1] + d[2], d[2] - d[1], d[3] - d[1]]
 }
 
 /// [`output_pixels`] of F(2×2, 3×3).
 #[inline(always)]
-fn output_pixels_two(m: [Lane; 4]) -> [Lane; 2] {
+fn output_pixels_two<const W: usize>(m: [Lane<W>; 4]) -> [Lane<W>; 2] {
     [m[0] + m[1] + m[2], m[1] - m[2] + m[3]]
 }
 
 /// [`weight_points`] of F(2×2, 3×3).
 #[inline(always)]
-fn weight_points_two(g: [Lane; 3]) -> [Lane; 4] {
+fn weight_points_two<const W: usize>(g: [Lane<W>; 3]) -> [Lane<W>; 4] {
     let even = (g[0] + g[2]) * 0.5;
     let odd = g[1] * 0.5;
     [g[0], even + odd, even - odd, g[2]]
@@ -121,7 +121,7 @@ fn weight_points_two(g: [Lane; 3]) -> [Lane; 4] {
 
 /// Gᵀu, the transpose of [`weight_points`]: six points to three gradients.
 #[inline(always)]
-fn weight_gradients(u: [Lane; FIELD]) -> [Lane; 3] {
+fn weight_gradients<const W: usize>(u: [Lane<W>; FIELD]) -> [Lane<W>; 3] {
     let near_sum = (u[1] + u[2]) * NEAR_SHARE;
     let far_sum = (u[3] + u[4]) * FAR_SHARE;
     [
@@ -195,11 +195,11 @@ fn inside(frame: Frame, top: isize, left: isize, side: isize) -> bool {
 
 /// A pixel; zero outside the image.
 #[inline(always)]
-fn read(image: &[f32], frame: Frame, y: isize, x: isize, channel: usize) -> Lane {
+fn read<const W: usize>(image: &[f32], frame: Frame, y: isize, x: isize, channel: usize) -> Lane<W> {
     if inside(frame, y, x, 1) {
-        Lane::load(&image[(y as usize * frame.width + x as usize) * frame.channels + channel..])
+        Lane::<W>::load(&image[(y as usize * frame.width + x as usize) * frame.channels + channel..])
     } else {
-        Lane::ZERO
+        Lane::<W>::ZERO
     }
 }
 
@@ -209,24 +209,24 @@ macro_rules! filter {
         pub(crate) mod $name {
             use super::*;
 
-            versions! {
+            lanes! {
                 /// Input tiles `first..first + count` to points arrays `[count, channel]`.
-                pub(super) fn transform_input(values: &[f32], tiles: Tiles, first: usize, count: usize, points: &mut [&mut [f32]]) {
+                pub(super) fn transform_input<W>(values: &[f32], tiles: Tiles, first: usize, count: usize, points: &mut [&mut [f32]]) {
                     let (frame, channels) = (tiles.frame, tiles.frame.channels);
                     for index in 0..count {
                         let (image, top, left) = tiles.place(first + index);
                         let image = &values[image..][..frame.len()];
                         let (top, left) = (top as isize - 1, left as isize - 1);
-                        for channel in (0..channels).step_by(Lane::WIDTH) {
+                        for channel in (0..channels).step_by(W) {
                             let start = index * channels + channel;
                             if inside(frame, top, left, $field) {
                                 let corner = &image[(top as usize * frame.width + left as usize) * channels + channel..];
                                 both_ways!($field to $field by $input,
-                                    |y, x| Lane::load(&corner[(y * frame.width + x) * channels..]),
+                                    |y, x| Lane::<W>::load(&corner[(y * frame.width + x) * channels..]),
                                     |v, u, lane| lane.store(&mut points[v * $field + u][start..]));
                             } else {
                                 both_ways!($field to $field by $input,
-                                    |y, x| read(image, frame, top + y as isize, left + x as isize, channel),
+                                    |y, x| read::<W>(image, frame, top + y as isize, left + x as isize, channel),
                                     |v, u, lane| lane.store(&mut points[v * $field + u][start..]));
                             }
                         }
@@ -234,7 +234,7 @@ macro_rules! filter {
                 }
 
                 /// `points` `[points, count, channel]` to the output pixels of tiles `first..first + count`, plus `addend`.
-                fn transform_output(
+                fn transform_output<W>(
                     points: &[f32], tiles: Tiles, first: usize, count: usize, out: &mut [f32], addend: Option<&[f32]>,
                 ) {
                     let frame = tiles.frame;
@@ -242,15 +242,15 @@ macro_rules! filter {
                     for index in 0..count {
                         let (image, top, left) = tiles.place(first + index);
                         let (height, width) = (usize::min($tile, frame.height - top), usize::min($tile, frame.width - left));
-                        for channel in (0..channels).step_by(Lane::WIDTH) {
+                        for channel in (0..channels).step_by(W) {
                             let points = &points[index * channels + channel..];
                             let start = image + (top * frame.width + left) * channels + channel;
                             both_ways!($field to $tile by $output,
-                                |y, x| Lane::load(&points[(y * $field + x) * count * channels..]),
+                                |y, x| Lane::<W>::load(&points[(y * $field + x) * count * channels..]),
                                 |v, u, lane| if v < height && u < width {
                                     let at = start + (v * frame.width + u) * channels;
                                     let lane = match addend {
-                                        Some(addend) => lane + Lane::load(&addend[at..]),
+                                        Some(addend) => lane + Lane::<W>::load(&addend[at..]),
                                         None => lane,
                                     };
                                     lane.store(&mut out[at..]);
@@ -260,14 +260,14 @@ macro_rules! filter {
                 }
 
                 /// One panel (16 outputs) of [`pack`]: `[points, input, 16]`.
-                fn pack_panel(weight: &[f32], first: usize, inputs: usize, strides: (usize, usize), flip: bool, panel: &mut [f32]) {
+                fn pack_panel<W>(weight: &[f32], first: usize, inputs: usize, strides: (usize, usize), flip: bool, panel: &mut [f32]) {
                     for input in 0..inputs {
-                        for half in (0..PANEL).step_by(Lane::WIDTH) {
+                        for half in (0..PANEL).step_by(W) {
                             let weight = &weight[(first + half) * strides.0 + input * strides.1..];
                             both_ways!(3 to $field by $weight,
                                 |y, x| {
                                     let place = if flip { 8 - (y * 3 + x) } else { y * 3 + x };
-                                    let mut lane = Lane::ZERO;
+                                    let mut lane = Lane::<W>::ZERO;
                                     for (j, value) in lane.0.iter_mut().enumerate() {
                                         *value = weight[j * strides.0 + place];
                                     }
@@ -361,24 +361,24 @@ macro_rules! filter {
 filter!(four: 4 from 6 by input_points, output_pixels, weight_points);
 filter!(two: 2 from 4 by input_points_two, output_pixels_two, weight_points_two);
 
-versions! {
+lanes! {
     /// Output cotangent tiles `first..first + count` to 36 arrays `[count, channel]`.
-    fn transform_cotangent(values: &[f32], tiles: Tiles, first: usize, count: usize, points: &mut [&mut [f32]]) {
+    fn transform_cotangent<W>(values: &[f32], tiles: Tiles, first: usize, count: usize, points: &mut [&mut [f32]]) {
         let (frame, channels) = (tiles.frame, tiles.frame.channels);
         for index in 0..count {
             let (image, top, left) = tiles.place(first + index);
             let image = &values[image..][..frame.len()];
             let (top, left) = (top as isize, left as isize);
-            for channel in (0..channels).step_by(Lane::WIDTH) {
+            for channel in (0..channels).step_by(W) {
                 let start = index * channels + channel;
                 if inside(frame, top, left, 4) {
                     let corner = &image[(top as usize * frame.width + left as usize) * channels + channel..];
                     both_ways!(4 to 6 by cotangent_points,
-                        |y, x| Lane::load(&corner[(y * frame.width + x) * channels..]),
+                        |y, x| Lane::<W>::load(&corner[(y * frame.width + x) * channels..]),
                         |v, u, lane| lane.store(&mut points[v * FIELD + u][start..]));
                 } else {
                     both_ways!(4 to 6 by cotangent_points,
-                        |y, x| read(image, frame, top + y as isize, left + x as isize, channel),
+                        |y, x| read::<W>(image, frame, top + y as isize, left + x as isize, channel),
                         |v, u, lane| lane.store(&mut points[v * FIELD + u][start..]));
                 }
             }
@@ -386,11 +386,11 @@ versions! {
     }
 
     /// Summed points `[36, input, output]` of one input channel to `[output, 9]`.
-    fn unpack_input(points: &[f32], input: usize, inputs: usize, outputs: usize, gradient: &mut [f32]) {
-        for output in (0..outputs).step_by(Lane::WIDTH) {
+    fn unpack_input<W>(points: &[f32], input: usize, inputs: usize, outputs: usize, gradient: &mut [f32]) {
+        for output in (0..outputs).step_by(W) {
             let points = &points[input * outputs + output..];
             both_ways!(6 to 3 by weight_gradients,
-                |y, x| Lane::load(&points[(y * FIELD + x) * inputs * outputs..]),
+                |y, x| Lane::<W>::load(&points[(y * FIELD + x) * inputs * outputs..]),
                 |v, u, lane| for (j, value) in lane.0.iter().enumerate() {
                     gradient[(output + j) * 9 + v * 3 + u] = *value;
                 });
