@@ -24,7 +24,7 @@ pub(crate) use plan::parse_budget;
 use self::family::Variation;
 use self::mirroring::Tried;
 use self::selection::Competition;
-use self::start::Start;
+use self::start::{Space, Start};
 use crate::compare::{Candidate, Comparison, ComparisonObserver, open_or_create};
 use crate::config::{Settings, Task};
 use crate::error::Error;
@@ -174,10 +174,17 @@ impl Find {
             settings: &settings,
             setup: &self.setups.selection,
         };
+        let mut starts = Start::SPACES.to_vec();
         let Some(opening) = competition.open(&candidates, observer.trainings(), stop)? else {
             return Ok((Halt::Stopped, None));
         };
-        let start = Start::best(|name| accuracy(&opening, name));
+        let parts = Start::best(&starts, |name| score(&opening, name)).parts(&self.settings)?;
+        candidates.extend(self.initial(&parts, &settings)?);
+        starts.extend(parts);
+        let Some(opening) = competition.open(&candidates, observer.trainings(), stop)? else {
+            return Ok((Halt::Stopped, None));
+        };
+        let start = Start::best(&starts, |name| score(&opening, name));
         run.log(&format!("the search begins with {}", start.name()))?;
 
         observer.begin(Stage::Search);
@@ -244,13 +251,19 @@ impl Find {
     fn unlearned(&self, settings: &Settings) -> Result<Vec<Arc<Candidate>>, Error> {
         let mut candidates = Vec::new();
         for name in DEFAULTS.into_iter().chain(RELATIVES) {
-            candidates.push(Candidate::open(name, settings)?);
+            candidates.push(Arc::new(Candidate::open(name, settings)?));
         }
-        for start in Start::ALL {
+        candidates.extend(self.initial(&Start::SPACES, settings)?);
+        Ok(candidates)
+    }
+
+    /// The policies that searches from there would begin with.
+    fn initial(&self, starts: &[Start], settings: &Settings) -> Result<Vec<Arc<Candidate>>, Error> {
+        let candidate = |start: &Start| {
             let initial = start.settings(self.settings.clone())?.policy_config()?.init()?;
-            candidates.push(Candidate::policy(start.name(), &initial, settings)?);
-        }
-        Ok(candidates.into_iter().map(Arc::new).collect())
+            Candidate::policy(&start.name(), &initial, settings).map(Arc::new)
+        };
+        starts.iter().map(candidate).collect()
     }
 }
 
@@ -259,7 +272,7 @@ fn learned_family(learned: &Policy, start: Start, settings: &Settings) -> Result
     let mut candidates = Vec::new();
     for variation in Variation::ALL {
         // Where the search did not begin in the usual space, the opening has decided about the broad one.
-        if variation == Variation::Broad && start != Start::Usual {
+        if variation == Variation::Broad && start.space != Space::Usual {
             continue;
         }
         if let Some(policy) = variation.of(learned)? {
@@ -269,8 +282,8 @@ fn learned_family(learned: &Policy, start: Start, settings: &Settings) -> Result
     Ok(candidates)
 }
 
-fn accuracy(standings: &[Standing], name: &str) -> Option<f64> {
-    standings.iter().find(|standing| standing.name == name).map(|standing| standing.accuracy)
+fn score(standings: &[Standing], name: &str) -> Option<f64> {
+    standings.iter().find(|standing| standing.name == name).map(Standing::score)
 }
 
 /// One more candidate: the best two variations of the learned policy at once, where both do better than it does.
@@ -279,7 +292,7 @@ fn combine(
     standings: &[Standing],
     settings: &Settings,
 ) -> Result<Option<Candidate>, Error> {
-    let Some([first, second]) = Variation::to_combine(|name| accuracy(standings, name)) else {
+    let Some([first, second]) = Variation::to_combine(|name| score(standings, name)) else {
         return Ok(None);
     };
     let Some(once) = first.of(learned)? else { return Ok(None) };

@@ -193,7 +193,7 @@ impl Plan {
 /// than what separates seeds. The best default goes on with them whatever its place. Where classifiers are cheap every
 /// candidate has two from the beginning; with little time, what needs no search and the learned policy compete alone.
 fn schedules(learned: usize) -> [Vec<Rung>; 4] {
-    let unlearned = DEFAULTS.len() + RELATIVES.len() + Start::ALL.len();
+    let unlearned = DEFAULTS.len() + RELATIVES.len() + Start::TRIED;
     let candidates = unlearned + learned;
     let rungs = |rounds: &[(usize, u64)]| {
         rounds.iter().map(|&(candidates, seeds)| Rung { candidates, seeds }).collect::<Vec<_>>()
@@ -335,7 +335,7 @@ mod tests {
 
     #[test]
     fn rounds_train_every_classifier_once_and_what_a_combined_policy_and_a_default_have_missed() {
-        let expected = [36 + 10 + 12 + 2 + 6, 18 + 4 + 4 + 1 + 3, 18 + 3 + 1 + 1, 12 + 2 + 1 + 1];
+        let expected = [40 + 10 + 12 + 2 + 6, 20 + 4 + 4 + 1 + 3, 20 + 3 + 1 + 1, 14 + 2 + 1 + 1];
         assert_eq!(schedules(7).map(|rungs| cells(&rungs)), expected);
     }
 }
