@@ -78,5 +78,5 @@ pub use run::{
 pub use session::{
     Augment, ClassCount, DataIdentity, Gallery, Halt, Model, Native, Observer, Pace, Progress, ReadProgress,
     Score, Search, Session, Setup, Shown, Specimen, Step, Trained, Training, agree, drive, evaluate,
-    open_data,
+    open_data, probability,
 };

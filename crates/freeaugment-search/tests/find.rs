@@ -91,7 +91,7 @@ fn a_find_ends_with_a_policy_and_a_verdict_that_no_interruption_changes() {
     for (round, rung) in verdict.selection.rounds.iter().zip(rungs) {
         assert!(round.standings.len() <= rung.candidates);
         assert!(round.standings.iter().all(|standing| standing.seeds == rung.seeds));
-        assert!(round.standings.is_sorted_by(|a, b| a.accuracy >= b.accuracy));
+        assert!(round.standings.is_sorted_by(|a, b| a.probability >= b.probability));
     }
     let judged: Vec<&str> = verdict.proof.summary.rows.iter().map(|row| &*row.name).collect();
     assert!(freeaugment_search::DEFAULTS.iter().all(|name| judged.contains(name)), "{judged:?}");

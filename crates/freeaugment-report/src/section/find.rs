@@ -1,6 +1,6 @@
 //! A find: its verdict, the proof, the selection, and the search behind them.
 
-use freeaugment_search::{Run, Selection};
+use freeaugment_search::{Run, Selection, Standing};
 
 use super::{comparison, search};
 use crate::figure::forest;
@@ -96,11 +96,19 @@ fn selection(page: &mut Page, selection: &Selection) {
         .map(|name| {
             let of = selection.rounds.iter().map(|round| {
                 let standing = round.standings.iter().find(|standing| standing.name == *name);
-                standing.map(|of| format!("{:.2} ({})", 100.0 * of.accuracy, of.seeds)).unwrap_or_default()
+                standing.map(cell).unwrap_or_default()
             });
             [(*name).to_owned()].into_iter().chain(of).collect()
         })
         .collect();
     page.table(&head, &rows, 1);
-    page.html("<p class=\"soft\">Mean accuracy, and in brackets the number of classifiers.</p>");
+    page.html(
+        "<p class=\"soft\">Mean probability of the right class, which decides; mean accuracy; and in brackets the number of \
+         classifiers.</p>",
+    );
+}
+
+fn cell(standing: &Standing) -> String {
+    let probability = standing.probability.map(|value| format!("{:.2}; ", 100.0 * value)).unwrap_or_default();
+    format!("{probability}{:.2} ({})", 100.0 * standing.accuracy, standing.seeds)
 }

@@ -276,9 +276,7 @@ impl Comparison {
                 return Ok(Halt::Stopped);
             }
             // As the first process does when it writes the result.
-            if training.classes().is_none() {
-                training.score()?;
-            }
+            training.score()?;
         }
         Ok(Halt::Finished)
     }

@@ -27,6 +27,8 @@ pub struct Row {
     pub accuracy: f64,
     /// Half the width of its 95 % confidence interval.
     pub interval: Option<f64>,
+    /// Mean probability of the right class on the test images ([`TrialResult::test_probability`]), where all results have it.
+    pub probability: Option<f64>,
     /// Mean accuracy on the training batches of the last epoch.
     pub training_accuracy: f64,
     /// The mean difference to the baseline with the same seed.
@@ -60,6 +62,7 @@ impl Row {
             Some(result.test_accuracy - other.test_accuracy)
         });
         let differences: Vec<f64> = pairs.collect();
+        let probabilities: Option<Vec<f64>> = results.iter().map(|result| result.test_probability).collect();
         let is_compared = !differences.is_empty();
         let difference = mean(&differences);
         let average = |of: fn(&TrialResult) -> f64| mean(&results.iter().map(of).collect::<Vec<_>>()).value;
@@ -69,6 +72,7 @@ impl Row {
             accuracies: values,
             accuracy: accuracy.value,
             interval: accuracy.interval,
+            probability: probabilities.map(|found| mean(&found).value),
             training_accuracy: average(|result| result.training_accuracy),
             difference: is_compared.then_some(difference.value),
             difference_interval: difference.interval.filter(|_| is_compared),

@@ -25,6 +25,10 @@ pub struct TrialResult {
     pub test_accuracy: f64,
     /// Loss on the test images.
     pub test_loss: f64,
+    /// The mean probability of the right class on the test images, where one temperature for all of them has made
+    /// probabilities as honest as it can. Older results lack it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test_probability: Option<f64>,
     /// Mean loss of the last epoch's training batches.
     pub training_loss: f64,
     /// Accuracy likewise.
@@ -134,30 +138,22 @@ impl Trial {
             let reason = "its metrics are gone: remove this folder, and it will be trained again".to_owned();
             return Err(Error::NotARun { path: self.folder.clone(), reason });
         };
-        // The last epoch has counted them, unless that was in a process that ended before it could write this.
-        let (again, classes) = match training.classes() {
-            Some(classes) => (None, classes.to_vec()),
-            None => training.judge().map(|(score, classes)| (Some(score), classes))?,
-        };
-        let score = match (last.test_loss.zip(last.test_accuracy), again) {
-            (Some(score), _) => score,
-            (None, Some(score)) => (score.loss, score.accuracy),
-            (None, None) => training.score().map(|score| (score.loss, score.accuracy))?,
-        };
+        let judged = training.judged()?;
         let sum = |of: fn(&TrainingEpoch) -> f64| epochs.iter().map(of).sum::<f64>();
         let waiting_seconds = sum(|epoch| epoch.waiting_seconds);
         let result = TrialResult {
             candidate: self.candidate.name().to_owned(),
             seed: self.seed,
             data: training.data().clone(),
-            test_accuracy: score.1,
-            test_loss: score.0,
+            test_accuracy: judged.score.accuracy,
+            test_loss: judged.score.loss,
+            test_probability: Some(judged.probability),
             training_loss: last.loss,
             training_accuracy: last.accuracy,
             seconds: waiting_seconds + sum(|epoch| epoch.training_seconds),
             waiting_seconds,
             warm_start,
-            classes,
+            classes: judged.classes,
         };
         training.classifier().save(&self.weights_path())?;
         write_json(&self.result_path(), &result)?;

@@ -79,12 +79,12 @@ impl Variation {
         self == other || same.iter().any(|pair| pair.contains(&self) && pair.contains(&other))
     }
 
-    /// The best two that can be had together and each do better than the learned policy; `accuracy` knows by name what a
-    /// policy reached.
-    pub(crate) fn to_combine(accuracy: impl Fn(&str) -> Option<f64>) -> Option<[Self; 2]> {
-        let learned = accuracy(Self::Learned.name())?;
+    /// The best two that can be had together and each do better than the learned policy; `score` knows by name what a policy
+    /// reached.
+    pub(crate) fn to_combine(score: impl Fn(&str) -> Option<f64>) -> Option<[Self; 2]> {
+        let learned = score(Self::Learned.name())?;
         let better = |variation: Self| {
-            let reached = accuracy(variation.name()).filter(|reached| *reached > learned)?;
+            let reached = score(variation.name()).filter(|reached| *reached > learned)?;
             Some((reached, variation))
         };
         let mut better: Vec<(f64, Self)> = Self::ALL.into_iter().filter_map(better).collect();

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::DEFAULTS;
 use super::plan::Rung;
-use crate::compare::{Candidate, Comparison, ComparisonObserver, open_or_create};
+use crate::compare::{Candidate, Comparison, ComparisonObserver, Row, open_or_create};
 use crate::config::Settings;
 use crate::error::Error;
 use crate::session::{Halt, Setup};
@@ -41,8 +41,18 @@ pub struct Standing {
     pub name: String,
     /// Mean accuracy on the validation images.
     pub accuracy: f64,
+    /// Mean probability of the right class there: by it the candidates are ordered. Earlier runs lack it, and were ordered by
+    /// accuracy.
+    pub probability: Option<f64>,
     /// How many classifiers that is the mean of.
     pub seeds: u64,
+}
+
+impl Standing {
+    /// What decides.
+    pub(super) fn score(&self) -> f64 {
+        self.probability.unwrap_or(self.accuracy)
+    }
 }
 
 /// What a selection is made with.
@@ -113,11 +123,17 @@ impl Competition<'_> {
             return Ok(None);
         }
         let summary = comparison.summary(&run)?;
-        let mut standings: Vec<Standing> = (summary.rows.iter())
-            .map(|row| Standing { name: row.name.clone(), accuracy: row.accuracy, seeds })
-            .collect();
+        if summary.rows.iter().any(|row| row.probability.is_none()) {
+            let reason = "has classifiers that an earlier version has judged: begin anew".to_owned();
+            return Err(Error::NotARun { path: self.folder.to_owned(), reason });
+        }
+        let standing = |row: &Row| {
+            let Row { accuracy, probability, .. } = *row;
+            Standing { name: row.name.clone(), accuracy, probability, seeds }
+        };
+        let mut standings: Vec<Standing> = summary.rows.iter().map(standing).collect();
         // Equals stay in the order they had, so that ties go to the simpler.
-        standings.sort_by(|a, b| b.accuracy.total_cmp(&a.accuracy));
+        standings.sort_by(|a, b| b.score().total_cmp(&a.score()));
         Ok(Some(standings))
     }
 }
@@ -137,8 +153,8 @@ fn simplest_of_the_best(
     simplicity: impl Fn(&str) -> Option<usize>,
 ) -> String {
     let best = &standings[0];
-    let error = (best.accuracy * (1.0 - best.accuracy) / (images.max(1) as f64 * best.seeds as f64)).sqrt();
-    let tied = standings.iter().filter(|standing| best.accuracy - standing.accuracy <= 0.25 * error);
+    let error = (best.score() * (1.0 - best.score()) / (images.max(1) as f64 * best.seeds as f64)).sqrt();
+    let tied = standings.iter().filter(|standing| best.score() - standing.score() <= 0.25 * error);
     let simplest = tied.min_by_key(|standing| simplicity(&standing.name));
     simplest.unwrap_or(best).name.clone()
 }
@@ -167,7 +183,12 @@ mod tests {
     fn ties_go_to_the_simpler_and_the_rest_to_the_better() {
         let names = ["standard", "trivial-wide", "learned"];
         let simplicity = |name: &str| names.iter().position(|known| *known == name);
-        let standing = |name: &str, accuracy| Standing { name: name.to_owned(), accuracy, seeds: 2 };
+        let standing = |name: &str, probability| Standing {
+            name: name.to_owned(),
+            accuracy: 0.5,
+            probability: Some(probability),
+            seeds: 2,
+        };
         let clear = [standing("learned", 0.60), standing("trivial-wide", 0.58)];
         assert_eq!(simplest_of_the_best(&clear, 1000, simplicity), "learned");
         let tied = [standing("learned", 0.600), standing("trivial-wide", 0.599)];

@@ -25,7 +25,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 pub use drive::{Halt, Observer, drive};
-pub use evaluation::{ClassCount, Score, evaluate};
+pub use evaluation::{ClassCount, Score, evaluate, probability};
 pub use gallery::{Gallery, Specimen};
 pub use model::{Augment, Model, Shown, Trained};
 pub use native::Native;

@@ -10,7 +10,7 @@ use freeaugment_nn::ranks::Ranks;
 use freeaugment_nn::{Batch, Classifier};
 use serde::{Deserialize, Serialize};
 
-use super::evaluation::{ClassCount, Score, evaluate_by_class};
+use super::evaluation::{Judgement, Score, judge};
 use super::pace::Pace;
 use super::shared::Shared;
 use super::trainer::{Trainer, classifier};
@@ -32,8 +32,8 @@ pub struct Training {
     seed: u64,
     trainer: Trainer,
     tally: Tally,
-    /// What the last evaluation found, class by class.
-    classes: Option<Vec<ClassCount>>,
+    /// What the last evaluation found.
+    judged: Option<Judgement>,
     loader: Option<Loader<Augmented, Error>>,
 }
 
@@ -72,7 +72,7 @@ impl Training {
                 Pace::new(settings, setup.steps_per_epoch, 0.0, rise)?,
             )?,
             tally: Tally::default(),
-            classes: None,
+            judged: None,
             loader: None,
         })
     }
@@ -89,18 +89,17 @@ impl Training {
 
     /// How good the classifier is on the test images.
     pub fn score(&self) -> Result<Score, Error> {
-        self.judge().map(|(score, _)| score)
+        self.judged().map(|found| found.score)
     }
 
-    /// As [`Self::score`], with the count of each class.
-    pub(crate) fn judge(&self) -> Result<(Score, Vec<ClassCount>), Error> {
-        evaluate_by_class(&self.trainer.classifier, &self.setup, &self.setup.test, self.settings.batch)
+    /// As [`Self::score`], with all that can be told; what an evaluation of this process has found since the last step is
+    /// not looked for again.
+    pub(crate) fn judged(&self) -> Result<Judgement, Error> {
+        self.judged.clone().map_or_else(|| self.judge(), Ok)
     }
 
-    /// How many test images of each class the classifier has right, where an evaluation of this process has counted them
-    /// since the last step.
-    pub(crate) fn classes(&self) -> Option<&[ClassCount]> {
-        self.classes.as_deref()
+    fn judge(&self) -> Result<Judgement, Error> {
+        judge(&self.trainer.classifier, &self.setup, &self.setup.test, self.settings.batch)
     }
 
     /// The threads that prepare batches; started when first needed, at the step where the training stands.
@@ -130,7 +129,7 @@ impl Session for Training {
 
     fn step(&mut self) -> Result<Step, Error> {
         let began = Instant::now();
-        self.classes = None;
+        self.judged = None;
         let augmented = self.next_batch()?;
         let waited = began.elapsed().as_secs_f64();
         let side = self.setup.pipeline.size;
@@ -150,9 +149,8 @@ impl Session for Training {
         let tally = std::mem::take(&mut self.tally);
         let training = std::mem::take(&mut self.trainer.pace.tally);
         let began = Instant::now();
-        let judged = self.settings.evaluates_after(epoch).then(|| self.judge()).transpose()?;
-        let (score, classes) = judged.unzip();
-        self.classes = classes;
+        self.judged = self.settings.evaluates_after(epoch).then(|| self.judge()).transpose()?;
+        let score = self.judged.as_ref().map(|found| found.score);
         Ok(TrainingEpoch {
             epoch,
             learning_rate: self.trainer.pace.last_rate(),
