@@ -39,13 +39,14 @@ mod words;
 use std::path::Path;
 
 use freeaugment_base::write_atomically;
-use freeaugment_search::{Error, Run, Task};
+use freeaugment_search::{CollectedTable, Error, Run, Task};
 
 pub use board::Board;
 pub use live::Live;
 pub use preview::Preview;
 pub use terminal::Terminal;
 
+use crate::figure::{Figure, table};
 use crate::page::Page;
 use crate::section::{comparison, find, search, several};
 use crate::studio::Studio;
@@ -82,9 +83,17 @@ fn write_with(runs: &[Run], path: &Path, studio: &mut Studio, files: Files) -> R
     if files == Files::Without {
         return Ok(());
     }
-    let folder = path.with_extension("");
-    std::fs::create_dir_all(&folder).map_err(failed(&folder))?;
-    for figure in page.drawn() {
+    save_figures(page.drawn(), &path.with_extension(""))
+}
+
+/// Writes a figure for every table of a plan in which something was measured, with its numbers, into a folder.
+pub fn write_tables(tables: &[CollectedTable], folder: &Path) -> Result<(), Error> {
+    save_figures(tables.iter().filter_map(table::figure).collect::<Vec<_>>().iter(), folder)
+}
+
+fn save_figures<'a>(figures: impl IntoIterator<Item = &'a Figure>, folder: &Path) -> Result<(), Error> {
+    std::fs::create_dir_all(folder).map_err(failed(folder))?;
+    for figure in figures {
         save(&folder.join(format!("{}.svg", figure.id)), figure.file().as_bytes())?;
         save(&folder.join(format!("{}.png", figure.id)), &figure.png())?;
         save(&folder.join(format!("{}.csv", figure.id)), figure.csv.as_str().as_bytes())?;

@@ -29,7 +29,8 @@ Without INDEX it is that of a job array: SLURM_ARRAY_TASK_ID or JOB_COMPLETION_I
 Ctrl-C, SIGTERM and SIGHUP finish the step and save; the same command goes on.";
 
 pub(crate) const COLLECT_HELP: &str = "\
-Makes the tables of a plan from the cells that are finished: result.md, result.csv and result.json in its folder, and printed. \
+Makes the tables of a plan from the cells that are finished: result.md, result.csv and result.json in its folder, and printed; \
+and a figure of each in its figures/, as SVG and PNG with the numbers as CSV. \
 What is missing is named, and the exit code is then 8.";
 
 #[derive(Debug, Args)]

@@ -319,6 +319,7 @@ pub(crate) fn collect(arguments: &CollectArguments) -> Result<Ending, Failure> {
 pub(crate) fn show(grid: &Grid, json: bool, quiet: bool) -> Result<Ending, Failure> {
     let collected = Collected::new(grid)?;
     collected.write(grid)?;
+    freeaugment_report::write_tables(&collected.tables, &grid.folder().join("figures"))?;
     if json {
         print_json(&collected)?;
     } else if !quiet {

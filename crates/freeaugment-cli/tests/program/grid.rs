@@ -100,6 +100,8 @@ fn cells_in_any_order_make_the_table_and_the_bytes_of_the_comparison() {
     }
     assert_eq!(collected["machines"][0]["cells"], 4);
     assert!(std::fs::read_to_string(plan.join("result.md")).unwrap().contains("| trivial-wide | measured |"));
+    let figure = std::fs::read_to_string(plan.join("figures/test-accuracy.svg")).unwrap();
+    assert!(figure.contains("trivial-wide") && plan.join("figures/test-accuracy.png").exists());
 
     let before = weights(&plan, "training-1-standard-seed-1");
     let ended = succeed(folder, "cell moved 0");

@@ -78,42 +78,69 @@ pub(crate) fn differences(id: &str, summary: &Summary) -> Option<Figure> {
     })
 }
 
-/// The accuracy of every classifier, and the mean of each policy.
-pub(crate) fn seeds(id: &str, summary: &Summary, images: &str) -> Option<Figure> {
-    let all = summary.rows.iter().flat_map(|row| row.accuracies.iter().map(|accuracy| 100.0 * accuracy));
-    let (low, high) = extent(all);
+/// A row of points with their mean.
+pub(crate) struct Dots {
+    pub(crate) name: String,
+    pub(crate) mean: f64,
+    /// Half the width of the mean's interval, where that is drawn.
+    pub(crate) interval: Option<f64>,
+    /// Each with what it is.
+    pub(crate) points: Vec<(String, f64)>,
+}
+
+/// Rows of points under a title; `axis` says what they are. None without rows.
+pub(crate) fn dots(title: &str, axis: &str, rows: &[Dots]) -> Option<Svg> {
+    let half = |row: &Dots| row.interval.unwrap_or(0.0);
+    let ends = rows.iter().flat_map(|row| [row.mean - half(row), row.mean + half(row)]);
+    let (low, high) = extent(ends.chain(rows.iter().flat_map(|row| row.points.iter().map(|point| point.1))));
     if !low.is_finite() {
         return None;
     }
-    // Accuracies that are all the same want an axis too.
+    // Numbers that are all the same want an axis too.
     let room = (0.06 * (high - low)).max(0.5);
     let right = WIDTH - 52.0;
     let across = Scale::new((low - room, high + room), (LEFT, right));
-    let bottom = TOP + ROW * summary.rows.len() as f64;
-    let words: Vec<String> =
-        summary.rows.iter().map(|row| format!("{} {:.2} %", row.name, 100.0 * row.accuracy)).collect();
-    let mut svg =
-        Svg::new(WIDTH, bottom + 34.0, &format!("Mean accuracy on {images} images: {}", words.join("; ")));
-    svg.text((4.0, 14.0), "t", "Accuracy with each seed");
+    let bottom = TOP + ROW * rows.len() as f64;
+    let words: Vec<String> = rows.iter().map(|row| format!("{} {:.2}", row.name, row.mean)).collect();
+    let mut svg = Svg::new(WIDTH, bottom + 34.0, &format!("{title}, {axis}: {}", words.join("; ")));
+    svg.text((4.0, 14.0), "t", &shortened(title, 60));
     for tick in across.ticks(4) {
         svg.line((across.at(tick), TOP), (across.at(tick), bottom), "grid");
         svg.text((across.at(tick), bottom + 14.0), "m s", &number(tick));
     }
-    svg.text((right, bottom + 29.0), "e s", &format!("accuracy on {images} images, %"));
-    let mut csv = Csv::new(["policy", "seed", "accuracy"]);
-    for (at, row) in summary.rows.iter().enumerate() {
+    svg.text((right, bottom + 29.0), "e s", axis);
+    for (at, row) in rows.iter().enumerate() {
         let y = TOP + ROW * (at as f64 + 0.5);
         svg.text((LEFT - 6.0, y + 4.0), "e", &shortened(&row.name, NAME));
         svg.line((LEFT, y), (right, y), "grid");
+        if let Some(interval) = row.interval {
+            let (from, to) = (across.at(row.mean - interval), across.at(row.mean + interval));
+            let title = format!("{}: {:.2} ± {interval:.2}", row.name, row.mean);
+            svg.rect((from, y - 1.5), ((to - from).max(1.0), 3.0), "f1", 1.0, &title);
+        }
+        for (name, value) in &row.points {
+            svg.circle((across.at(*value), y), 4.0, "f0", &format!("{}, {name}: {value:.2}", row.name));
+        }
+        let mean = across.at(row.mean);
+        svg.line((mean, y - 9.0), (mean, y + 9.0), "l k1");
+        svg.text((right + 8.0, y + 4.0), "", &format!("{:.2}", row.mean));
+    }
+    Some(svg)
+}
+
+/// The accuracy of every classifier, and the mean of each policy.
+pub(crate) fn seeds(id: &str, summary: &Summary, images: &str) -> Option<Figure> {
+    let mut csv = Csv::new(["policy", "seed", "accuracy"]);
+    let mut rows = Vec::new();
+    for row in &summary.rows {
+        let mut points = Vec::new();
         for (seed, accuracy) in row.seeds.iter().zip(&row.accuracies) {
-            let title = format!("{}, seed {seed}: {:.2} %", row.name, 100.0 * accuracy);
-            svg.circle((across.at(100.0 * accuracy), y), 4.0, "f0", &title);
+            points.push((format!("seed {seed}"), 100.0 * accuracy));
             csv.row([row.name.clone(), seed.to_string(), cell(Some(*accuracy))]);
         }
-        let mean = across.at(100.0 * row.accuracy);
-        svg.line((mean, y - 9.0), (mean, y + 9.0), "l k1");
-        svg.text((right + 8.0, y + 4.0), "", &format!("{:.2}", 100.0 * row.accuracy));
+        rows.push(Dots { name: row.name.clone(), mean: 100.0 * row.accuracy, interval: None, points });
     }
+    let svg = dots("Accuracy with each seed", &format!("accuracy on {images} images, %"), &rows)?;
     Some(Figure {
         id: id.to_owned(),
         title: "Every classifier".to_owned(),

@@ -7,6 +7,7 @@ pub(crate) mod forest;
 pub(crate) mod phase;
 pub(crate) mod policy;
 pub(crate) mod range;
+pub(crate) mod table;
 pub(crate) mod training;
 pub(crate) mod types;
 
