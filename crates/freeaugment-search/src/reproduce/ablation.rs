@@ -169,3 +169,24 @@ pub(super) const WARM_START: Experiment = ablation(
     )],
     &[],
 );
+
+const fn table(ablation: &Experiment) -> Group {
+    ablation.groups[0]
+}
+
+/// All of the above: what they share, the search with all learned first of all, is done once.
+pub(super) const EVERY: Experiment = ablation(
+    "ablations",
+    "all eight ablations in one plan: what they share is done once",
+    &[
+        table(&JOINT),
+        table(&DEPTH),
+        table(&REPETITION),
+        table(&BATCH),
+        table(&WARM_UP),
+        table(&MAGNITUDE),
+        table(&APPLICATION),
+        table(&WARM_START),
+    ],
+    FIGURE,
+);

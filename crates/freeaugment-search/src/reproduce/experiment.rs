@@ -17,7 +17,7 @@ pub struct Experiment {
 }
 
 /// Rows that have data, network and recipe in common.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
     pub(super) title: &'static str,
     pub(super) shows: Shown,

@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::grid::{Cost, GridBuilder, GridRow, GridTable, PolicySource, Published, Shows, Speed};
 
 /// All of them.
-pub const EXPERIMENTS: [Experiment; 15] = [
+pub const EXPERIMENTS: [Experiment; 16] = [
     cifar::TABLE,
     imagenet::TABLE,
     imagenet::SLACK,
@@ -39,6 +39,7 @@ pub const EXPERIMENTS: [Experiment; 15] = [
     ablation::MAGNITUDE,
     ablation::APPLICATION,
     ablation::WARM_START,
+    ablation::EVERY,
     cost::COST,
 ];
 
@@ -79,7 +80,7 @@ pub struct Size {
 impl Experiment {
     /// The experiment of a name.
     pub fn named(name: &str) -> Result<&'static Self, Error> {
-        static ALL: [Experiment; 15] = EXPERIMENTS;
+        static ALL: [Experiment; 16] = EXPERIMENTS;
         ALL.iter().find(|known| known.name == name).ok_or_else(|| {
             let hint = freeaugment_base::nearest(name, ALL.iter().map(|known| known.name));
             let hint = hint.map(|name| format!(" (did you mean `{name}`?)")).unwrap_or_default();
