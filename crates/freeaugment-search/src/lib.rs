@@ -63,8 +63,8 @@ pub use describe::{
 pub use error::Error;
 pub use estimate::{CandidateEstimate, ComparisonEstimate, SearchEstimate};
 pub use find::{
-    DEFAULTS, Find, FindObserver, Measured, Mirroring, Plan, RELATIVES, Reason, Round, Rung, Selection,
-    Setups, Stage, Standing, Verdict,
+    Cutting, DEFAULTS, Find, FindObserver, Measured, Mirroring, Plan, RELATIVES, Reason, Round, Rung,
+    Selection, Setups, Stage, Standing, Verdict, WayToCut,
 };
 pub use grid::{
     Cell, CellState, CellTask, Claim, Collected, CollectedTable, Cost, Fenced, Grid, GridBuilder, GridRow,

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use freeaugment_search::{
-    Candidate, ComparisonObserver, Find, FindObserver, Halt, Measured, Observer, Patch, Plan, Run, RunWriter,
+    Candidate, ComparisonObserver, CropChoice, Find, FindObserver, Halt, Measured, Observer, Patch, Plan, Run, RunWriter,
     Search, Settings, Setups, Stage, Step, Task, Training, Trial, resolve,
 };
 
@@ -95,6 +95,19 @@ fn a_find_ends_with_a_policy_and_a_verdict_that_no_interruption_changes() {
     }
     let judged: Vec<&str> = verdict.proof.summary.rows.iter().map(|row| &*row.name).collect();
     assert!(freeaugment_search::DEFAULTS.iter().all(|name| judged.contains(name)), "{judged:?}");
+    // Nobody has said how images are cut, so it was tried, and all that follows is done in the way that was taken.
+    let cutting = verdict.cutting.as_ref().unwrap();
+    assert_eq!(cutting.tried.len(), 3);
+    let best = cutting.tried.iter().map(|way| way.probability).fold(0.0, f64::max);
+    assert!(best - cutting.tried[cutting.chosen].probability < 0.05);
+    let (crop, smallest) = match cutting.chosen {
+        0 => (CropChoice::Auto, 0.08),
+        chosen => (CropChoice::Resized, [0.35, 0.08][chosen - 1]),
+    };
+    let parts = [whole.search_of_find(), whole.selection_of_find(), whole.proof_of_find()];
+    for part in parts.map(|part| part.unwrap().unwrap().settings().unwrap()) {
+        assert_eq!((part.crop, part.smallest_box), (crop, smallest));
+    }
     // What is handed out can be trained under by anyone.
     Candidate::open(whole.folder().to_str().unwrap(), &settings()).unwrap();
 
@@ -195,7 +208,7 @@ fn where_mirroring_hurts_nothing_is_mirrored_and_the_verdict_says_so() {
     std::fs::write(folder.path().join("batches.meta.txt"), "left\nright\n").unwrap();
     let text = format!(
         "data = '{}'\nbatch = 16\nepochs = 8\nlayers = 1\nnetwork = 'WRN-10-1'\nsize = 16\nbudget = '1s'\n\
-         transformations = ['Posterize', 'Sharpness']",
+         transformations = ['Posterize', 'Sharpness']\ncrop = 'pad'",
         folder.path().display()
     );
     let patch = Patch { place: "a test".to_owned(), values: text.parse().unwrap() };
@@ -211,6 +224,8 @@ fn where_mirroring_hurts_nothing_is_mirrored_and_the_verdict_says_so() {
     let mirroring = verdict.mirroring.unwrap();
     assert!(mirroring.hurts(), "{mirroring:?}");
     assert!(verdict.to_string().contains("mirroring hurts here"), "{verdict}");
+    // Someone has said how images are cut.
+    assert_eq!(verdict.cutting, None);
     // Everything after it is trained without.
     for stage in ["search", "selection-unmirrored", "proof"] {
         assert_eq!(Run::open(&run.folder().join(stage)).unwrap().settings().unwrap().flip, 0.0);

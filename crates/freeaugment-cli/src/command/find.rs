@@ -168,10 +168,12 @@ fn carry_out(find: &Find, run: &RunWriter, manner: Manner) -> Result<Ending, Fai
         output::say(&format!("\nnext: {}", command("show", &policy)));
         let (program, policy) = (output::program(), output::quoted(&policy));
         let unmirrored = verdict.mirroring.is_some_and(|mirroring| mirroring.hurts());
+        let cut = verdict.cutting.as_ref().and_then(|cutting| cutting.flags());
         output::say(&format!(
-            "      {program} train{} --policy {policy}{}",
+            "      {program} train{} --policy {policy}{}{}",
             output::data_flag(&run.settings()?),
-            if unmirrored { " --flip 0" } else { "" }
+            if unmirrored { " --flip 0" } else { "" },
+            cut.map(|flags| format!(" {flags}")).unwrap_or_default()
         ));
         follow.tell(run.folder());
     }

@@ -58,7 +58,11 @@ fn every_experiment_is_listed_and_has_a_plan_at_every_scale() {
     assert_eq!(cells("paper/ablation-depth"), 8 * 5 * 2);
     assert_eq!(cells("small/ablation-joint"), 3 * (4 * 2 + 1));
     // The search with all learned stands in eight tables and is done once a seed.
-    let alone: usize = NAMES.iter().filter(|name| name.starts_with("ablation-")).map(|name| cells(&format!("small/{name}"))).sum();
+    let alone: usize = NAMES
+        .iter()
+        .filter(|name| name.starts_with("ablation-"))
+        .map(|name| cells(&format!("small/{name}")))
+        .sum();
     assert_eq!(cells("small/ablations"), alone - 3 * 2 * (8 - 1) - 3 * 2);
     // Six domains of drawings are one.
     assert_eq!(cells("tiny/table-3"), 2 + 2);

@@ -81,6 +81,8 @@ settings! {
         crop: CropChoice = CropChoice::Auto,
         /// Pixels of padding for crop = pad
         pad: usize = 4 => (0, 512),
+        /// The smallest box for crop = resized, as a share of the area
+        smallest_box: f64 = 0.08 => (0.01, 1.0),
         /// The probability of mirroring left to right; -1 for 0.5, or 0 where the data is of the MNIST family or drawings
         flip: f64 = -1.0 => (-1.0, 1.0),
         /// The side of the square cut out after the policy; 0 for none

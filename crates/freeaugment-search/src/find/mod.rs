@@ -2,11 +2,11 @@
 //! trainings on validation images select, fresh classifiers on test images prove.
 
 mod family;
-mod mirroring;
 mod plan;
 mod selection;
 mod start;
 mod verdict;
+mod view;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,17 +14,16 @@ use std::sync::atomic::AtomicBool;
 
 use freeaugment::Policy;
 
-pub use mirroring::Mirroring;
 pub use plan::{Measured, Plan, Rung};
 pub use selection::{Round, Selection, Standing};
 pub use verdict::{Reason, Verdict};
+pub use view::{Cutting, Mirroring, WayToCut};
 
 pub(crate) use plan::parse_budget;
 
 use self::family::Variation;
-use self::mirroring::Tried;
-use self::selection::Competition;
 use self::start::{Space, Start};
+use self::view::{Tried, View};
 use crate::compare::{Candidate, Comparison, ComparisonObserver, open_or_create};
 use crate::config::{Settings, Task};
 use crate::error::Error;
@@ -146,43 +145,54 @@ impl Find {
         stop: &AtomicBool,
     ) -> Result<(Halt, Option<Verdict>), Error> {
         observer.begin(Stage::Opening);
-        match self.try_mirroring(run, observer, stop)? {
-            Tried::Stopped => Ok((Halt::Stopped, None)),
-            Tried::Found(found) if found.hurts() => {
-                run.log("no image is mirrored from here on")?;
-                self.without_mirroring().go_on(Some(found), run, UNMIRRORED, observer, stop)
-            }
-            Tried::Found(found) => self.go_on(Some(found), run, SELECTION, observer, stop),
-            Tried::NotAsked => self.go_on(None, run, SELECTION, observer, stop),
+        let mirroring = match self.try_mirroring(run, observer, stop)? {
+            Tried::Stopped => return Ok((Halt::Stopped, None)),
+            Tried::Found(found) => Some(found),
+            Tried::NotAsked => None,
+        };
+        let unmirrored = mirroring.is_some_and(|found| found.hurts());
+        if unmirrored {
+            run.log("no image is mirrored from here on")?;
         }
+        let Some((cut, cutting)) = self.try_cuts(unmirrored, run, observer, stop)? else {
+            return Ok((Halt::Stopped, None));
+        };
+        if let Some(flags) = cutting.as_ref().and_then(Cutting::flags) {
+            run.log(&format!("images are cut by {flags} from here on"))?;
+        }
+        let view = View { cut, unmirrored };
+        let ended = self.viewed(view).go_on(view, run, observer, stop)?;
+        let Some((candidates, verdict)) = ended else { return Ok((Halt::Stopped, None)) };
+        let verdict = Verdict { mirroring, cutting, ..verdict };
+        let handed_out = candidates.iter().find(|candidate| candidate.name() == verdict.policy);
+        let handed_out = handed_out.expect("the verdict names a candidate");
+        write(&run.policy_path(), handed_out.policy_document())?;
+        write_json(&run.folder().join(VERDICT), &verdict)?;
+        run.log("finished")?;
+        Ok((Halt::Finished, Some(verdict)))
     }
 
-    /// All that comes after mirroring is settled.
+    /// All that comes after it is settled how images are cut and mirrored: who competed, and what it came to. None where
+    /// someone stopped it.
     fn go_on(
         &self,
-        mirroring: Option<Mirroring>,
+        view: View,
         run: &RunWriter,
-        folder: &str,
         observer: &mut dyn FindObserver,
         stop: &AtomicBool,
-    ) -> Result<(Halt, Option<Verdict>), Error> {
-        let settings = self.plan.settings(&self.settings, &self.setups, Stage::Selection);
+    ) -> Result<Option<(Vec<Arc<Candidate>>, Verdict)>, Error> {
+        let settings = self.selection_settings();
         let mut candidates = self.unlearned(&settings)?;
-        let competition = Competition {
-            folder: &run.folder().join(folder),
-            rungs: &self.plan.rungs,
-            settings: &settings,
-            setup: &self.setups.selection,
-        };
+        let competition = self.competition(run, view, &settings);
         let mut starts = Start::SPACES.to_vec();
         let Some(opening) = competition.open(&candidates, observer.trainings(), stop)? else {
-            return Ok((Halt::Stopped, None));
+            return Ok(None);
         };
         let parts = Start::best(&starts, |name| score(&opening, name)).parts(&self.settings)?;
         candidates.extend(self.initial(&parts, &settings)?);
         starts.extend(parts);
         let Some(opening) = competition.open(&candidates, observer.trainings(), stop)? else {
-            return Ok((Halt::Stopped, None));
+            return Ok(None);
         };
         let start = Start::best(&starts, |name| score(&opening, name));
         run.log(&format!("the search begins with {}", start.name()))?;
@@ -190,14 +200,14 @@ impl Find {
         observer.begin(Stage::Search);
         let (halt, learned_nothing) = self.search(start, run, observer, stop)?;
         if halt == Halt::Stopped {
-            return Ok((Halt::Stopped, None));
+            return Ok(None);
         }
         observer.begin(Stage::Selection);
         let learned = Run::open(&run.folder().join(SEARCH))?.policy()?;
         candidates.extend(learned_family(&learned, start, &settings)?);
         let combine = |standings: &[Standing]| combine(&learned, standings, &settings);
-        let (halt, selection) = competition.run(&mut candidates, combine, observer.trainings(), stop)?;
-        let Some(selection) = selection else { return Ok((halt, None)) };
+        let selection = competition.run(&mut candidates, combine, observer.trainings(), stop)?;
+        let Some(selection) = selection else { return Ok(None) };
         run.log(&format!("selected: {}", selection.winner))?;
 
         observer.begin(Stage::Proof);
@@ -211,16 +221,11 @@ impl Find {
             open_or_create(comparison, &run.folder().join(PROOF), &settings, &self.setups.proof)?;
         let setup = &self.setups.proof;
         if comparison.run(&proof, &settings, setup, observer.trainings(), stop)? == Halt::Stopped {
-            return Ok((Halt::Stopped, None));
+            return Ok(None);
         }
         let report = comparison.report(&proof, &settings, setup)?;
-        let verdict = Verdict::new(selection, report, learned_nothing, mirroring);
-        let handed_out = candidates.iter().find(|candidate| candidate.name() == verdict.policy);
-        let handed_out = handed_out.expect("the verdict names a candidate");
-        write(&run.policy_path(), handed_out.policy_document())?;
-        write_json(&run.folder().join(VERDICT), &verdict)?;
-        run.log("finished")?;
-        Ok((Halt::Finished, Some(verdict)))
+        let verdict = Verdict::new(selection, report, learned_nothing);
+        Ok(Some((candidates, verdict)))
     }
 
     /// The search; whether its slopes were all noise.
@@ -304,14 +309,12 @@ fn combine(
 const PLAN: &str = "plan.json";
 const VERDICT: &str = "verdict.json";
 const SEARCH: &str = "search";
-const SELECTION: &str = "selection";
-/// The selection where mirroring hurts.
-const UNMIRRORED: &str = "selection-unmirrored";
 const PROOF: &str = "proof";
 
 /// The folders of all runs that a find may have.
 pub(crate) fn parts(folder: &Path) -> Vec<PathBuf> {
-    [SEARCH, SELECTION, UNMIRRORED, PROOF].map(|name| folder.join(name)).into()
+    let selections = View::all().map(View::folder);
+    [SEARCH, PROOF].map(str::to_owned).into_iter().chain(selections).map(|name| folder.join(name)).collect()
 }
 
 impl Run {
@@ -327,12 +330,18 @@ impl Run {
         self.part(SEARCH)
     }
 
-    /// The comparison on validation images of a find, once it has begun. Where mirroring is tried there are two, of which
-    /// the one that goes on has more classifiers.
+    /// The comparison on validation images of a find, once it has begun. Where several ways to cut and mirror are tried
+    /// there are more, of which the one that goes on has most classifiers.
     pub fn selection_of_find(&self) -> Result<Option<Self>, Error> {
-        let (first, second) = (self.part(SELECTION)?, self.part(UNMIRRORED)?);
-        let (Some(mirrored), Some(unmirrored)) = (&first, &second) else { return Ok(first) };
-        Ok(if unmirrored.trials()?.len() > mirrored.trials()?.len() { second } else { first })
+        let mut most: Option<(usize, Self)> = None;
+        for view in View::all() {
+            let Some(part) = self.part(&view.folder())? else { continue };
+            let trials = part.trials()?.len();
+            if most.as_ref().is_none_or(|(before, _)| trials > *before) {
+                most = Some((trials, part));
+            }
+        }
+        Ok(most.map(|(_, part)| part))
     }
 
     /// The comparison on test images of a find, once it has begun.

@@ -104,9 +104,9 @@ impl Plan {
         let per_epoch = setups.of(Stage::Search).steps_per_epoch;
         let all = schedules(Variation::ALL.len());
         let affordable_steps = SHARES[1] * budget / step;
-        // One classifier more asks whether mirroring hurts.
-        let tried = u64::from(setups.mirror_unasked(settings));
-        let cells = |rungs: &[Rung]| cells(rungs) + tried;
+        // Some more ask how images are cut, and whether mirroring hurts.
+        let tried = setups.view_cells(settings);
+        let cells = |rungs: &[Rung]| cells(rungs) + tried * rungs[0].seeds;
         let epochs = if settings.epochs > 0 {
             settings.epochs
         } else {

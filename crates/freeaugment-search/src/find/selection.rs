@@ -1,6 +1,6 @@
 //! Whole trainings decide: candidates compete on validation images, in rounds of which the better ones go on.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -57,7 +57,7 @@ impl Standing {
 
 /// What a selection is made with.
 pub(super) struct Competition<'a> {
-    pub(super) folder: &'a Path,
+    pub(super) folder: PathBuf,
     pub(super) rungs: &'a [Rung],
     pub(super) settings: &'a Settings,
     pub(super) setup: &'a Setup,
@@ -72,7 +72,7 @@ impl Competition<'_> {
         combine: impl Fn(&[Standing]) -> Result<Option<Candidate>, Error>,
         observer: &mut dyn ComparisonObserver,
         stop: &AtomicBool,
-    ) -> Result<(Halt, Option<Selection>), Error> {
+    ) -> Result<Option<Selection>, Error> {
         let mut left = candidates.clone();
         let mut rounds: Vec<Round> = Vec::new();
         for rung in self.rungs {
@@ -82,7 +82,7 @@ impl Competition<'_> {
             left.extend(combined.clone());
             candidates.extend(combined);
             let Some(standings) = self.round(&left, rung.seeds, observer, stop)? else {
-                return Ok((Halt::Stopped, None));
+                return Ok(None);
             };
             let place = |candidate: &Arc<Candidate>| {
                 standings.iter().position(|standing| standing.name == candidate.name())
@@ -94,7 +94,7 @@ impl Competition<'_> {
         let images = self.setup.test.len();
         let last = &rounds.last().expect("there is a round").standings;
         let winner = simplest_of_the_best(last, images, simplicity);
-        Ok((Halt::Finished, Some(Selection { images, rounds, winner })))
+        Ok(Some(Selection { images, rounds, winner }))
     }
 
     /// How those stand that compete before there is anything learned; none where it was stopped.
@@ -118,14 +118,14 @@ impl Competition<'_> {
         let Self { settings, setup, .. } = *self;
         let comparison =
             Comparison::of(candidates.to_vec(), Some(candidates[0].name()), (1..=seeds).collect())?;
-        let (run, comparison) = open_or_create(comparison, self.folder, settings, setup)?;
+        let (run, comparison) = open_or_create(comparison, &self.folder, settings, setup)?;
         if comparison.run(&run, settings, setup, observer, stop)? == Halt::Stopped {
             return Ok(None);
         }
         let summary = comparison.summary(&run)?;
         if summary.rows.iter().any(|row| row.probability.is_none()) {
             let reason = "has classifiers that an earlier version has judged: begin anew".to_owned();
-            return Err(Error::NotARun { path: self.folder.to_owned(), reason });
+            return Err(Error::NotARun { path: self.folder.clone(), reason });
         }
         let standing = |row: &Row| {
             let Row { accuracy, probability, .. } = *row;
@@ -147,7 +147,7 @@ fn go_on<T: Clone>(left: &mut Vec<T>, count: usize, name: impl Fn(&T) -> &str) {
 }
 
 /// The best; or the simplest of those that so many images cannot tell from it.
-fn simplest_of_the_best(
+pub(super) fn simplest_of_the_best(
     standings: &[Standing],
     images: usize,
     simplicity: impl Fn(&str) -> Option<usize>,

@@ -6,7 +6,7 @@ use freeaugment_base::percent;
 use serde::{Deserialize, Serialize};
 
 use super::selection::Selection;
-use super::{DEFAULTS, Mirroring, RELATIVES};
+use super::{Cutting, DEFAULTS, Mirroring, RELATIVES};
 use crate::compare::{Report, Row, statistics};
 
 /// Differences this improbable by chance are taken for real.
@@ -24,6 +24,8 @@ pub struct Verdict {
     pub learned_nothing: bool,
     /// What mirroring is worth; none where the settings or the data decided about it.
     pub mirroring: Option<Mirroring>,
+    /// The ways to cut images that were tried; none where the settings or the data decided about it.
+    pub cutting: Option<Cutting>,
     /// How the candidates stood on validation images.
     pub selection: Selection,
     /// What fresh classifiers reached on the test images.
@@ -44,12 +46,7 @@ pub enum Reason {
 
 impl Verdict {
     /// Judges by the proof, which holds the winner and the defaults.
-    pub(super) fn new(
-        selection: Selection,
-        proof: Report,
-        learned_nothing: bool,
-        mirroring: Option<Mirroring>,
-    ) -> Self {
+    pub(super) fn new(selection: Selection, proof: Report, learned_nothing: bool) -> Self {
         let winner = selection.winner.clone();
         let is_default = DEFAULTS.iter().chain(&RELATIVES).any(|name| **name == *winner);
         let better = proof.summary.rows.iter().filter(|row| DEFAULTS.contains(&&*row.name)).filter(|row| {
@@ -62,7 +59,7 @@ impl Verdict {
             None if is_default => (winner, Reason::Default),
             None => (winner, Reason::Learned),
         };
-        Self { policy, reason, learned_nothing, mirroring, selection, proof }
+        Self { policy, reason, learned_nothing, mirroring: None, cutting: None, selection, proof }
     }
 
     fn row(&self, name: &str) -> Option<&Row> {
@@ -146,6 +143,9 @@ impl fmt::Display for Verdict {
         write!(f, "\n{why}")?;
         if let Some(mirroring) = self.mirroring.filter(Mirroring::hurts) {
             write!(f, "\n{mirroring}")?;
+        }
+        if let Some(cutting) = self.cutting.as_ref().filter(|cutting| cutting.flags().is_some()) {
+            write!(f, "\n{cutting}")?;
         }
         if self.learned_nothing {
             write!(f, "\nthe search itself learned nothing: none of its slopes was beyond noise")?;

@@ -24,8 +24,6 @@ const VALIDATION: Purpose = Purpose::named("search/validation-order");
 
 /// Images at least this large are not used as they are but cut by a random resized crop.
 const LARGE: usize = 64;
-/// The smallest box of a random resized crop, in percent of the area.
-const SMALLEST: u8 = 8;
 /// From so many validation images on, search and selection have a half each; fewer serve both. Half of fewer could not tell
 /// policies apart: with 500 images, accuracies of 75 % are known to two points.
 pub(crate) const SHARED: usize = 1000;
@@ -275,7 +273,9 @@ pub(super) fn pipeline(settings: &Settings, dataset: &Dataset, scanned: &Scanned
         CropChoice::None => Crop::None,
         CropChoice::Pad => Crop::Pad { pad: settings.pad },
         CropChoice::Auto if small.is_some() => Crop::Pad { pad: settings.pad },
-        CropChoice::Auto | CropChoice::Resized => Crop::Resized { smallest: SMALLEST },
+        CropChoice::Auto | CropChoice::Resized => {
+            Crop::Resized { smallest: (100.0 * settings.smallest_box).round() as u8 }
+        }
     };
     let policy_first = settings.place == Place::First;
     if policy_first && matches!(crop, Crop::Resized { .. }) {

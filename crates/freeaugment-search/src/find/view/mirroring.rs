@@ -1,21 +1,18 @@
-//! Whether images bear mirroring. Photographs do; a mirrored letter or traffic sign is another one or none. Nobody should
-//! have to know that a flag says so, and the defaults would all suffer alike.
+//! Whether images bear mirroring. Photographs do; a mirrored letter or traffic sign is another one or none.
 
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use freeaugment_base::percent;
-use freeaugment_data::Pipeline;
 use serde::{Deserialize, Serialize};
 
-use super::selection::Competition;
-use super::{Find, FindObserver, SELECTION, Setups, Stage, UNMIRRORED};
+use super::{Cut, View};
 use crate::compare::Candidate;
 use crate::config::Settings;
 use crate::error::Error;
+use crate::find::{Find, FindObserver, Setups};
 use crate::run::RunWriter;
-use crate::session::Setup;
 
 /// How many standard errors better classifiers must be without: mirroring is what people expect.
 const BEYOND_DOUBT: f64 = 2.0;
@@ -58,18 +55,10 @@ impl Setups {
     pub(super) fn mirror_unasked(&self, settings: &Settings) -> bool {
         settings.flip < 0.0 && self.selection.pipeline.flip > 0.0
     }
-
-    fn without_mirroring(&self) -> Self {
-        let of = |setup: &Setup| {
-            let pipeline = Pipeline { flip: 0.0, ..(*setup.pipeline).clone() };
-            Setup { pipeline: Arc::new(pipeline), ..setup.clone() }
-        };
-        Self { search: of(&self.search), selection: of(&self.selection), proof: of(&self.proof) }
-    }
 }
 
 /// What trying came to.
-pub(super) enum Tried {
+pub(in crate::find) enum Tried {
     /// Someone stopped it.
     Stopped,
     /// The settings or the data have decided it.
@@ -79,17 +68,8 @@ pub(super) enum Tried {
 }
 
 impl Find {
-    /// The same where no image is mirrored.
-    pub(super) fn without_mirroring(&self) -> Self {
-        Self {
-            settings: Settings { flip: 0.0, ..self.settings.clone() },
-            plan: self.plan.clone(),
-            setups: self.setups.without_mirroring(),
-        }
-    }
-
     /// Trains `standard` with and without, where that is open: each is the first cell of the selection that would follow.
-    pub(super) fn try_mirroring(
+    pub(in crate::find) fn try_mirroring(
         &self,
         run: &RunWriter,
         observer: &mut dyn FindObserver,
@@ -98,17 +78,13 @@ impl Find {
         if !self.setups.mirror_unasked(&self.settings) {
             return Ok(Tried::NotAsked);
         }
-        let without = self.without_mirroring();
         let mut reached = Vec::new();
-        for (find, folder) in [(self, SELECTION), (&without, UNMIRRORED)] {
-            let settings = find.plan.settings(&find.settings, &find.setups, Stage::Selection);
-            let competition = Competition {
-                folder: &run.folder().join(folder),
-                rungs: &find.plan.rungs,
-                settings: &settings,
-                setup: &find.setups.selection,
-            };
+        for unmirrored in [false, true] {
+            let view = View { cut: Cut::Usual, unmirrored };
+            let find = self.viewed(view);
+            let settings = find.selection_settings();
             let standard = [Arc::new(Candidate::standard())];
+            let competition = find.competition(run, view, &settings);
             let Some(standings) = competition.open(&standard, observer.trainings(), stop)? else {
                 return Ok(Tried::Stopped);
             };
