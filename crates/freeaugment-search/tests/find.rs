@@ -3,8 +3,8 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use freeaugment_search::{
-    Candidate, ComparisonObserver, CropChoice, Find, FindObserver, Halt, Measured, Observer, Patch, Plan, Run, RunWriter,
-    Search, Settings, Setups, Stage, Step, Task, Training, Trial, resolve,
+    Candidate, ComparisonObserver, CropChoice, Find, FindObserver, Halt, Measured, Observer, Patch, Plan,
+    Run, RunWriter, Search, Settings, Setups, Stage, Step, Task, Training, Trial, resolve,
 };
 
 fn settings() -> Settings {

@@ -162,17 +162,15 @@ impl Find {
         }
         let view = View { cut, unmirrored };
         let ended = self.viewed(view).go_on(view, run, observer, stop)?;
-        let Some((candidates, verdict)) = ended else { return Ok((Halt::Stopped, None)) };
+        let Some((policy, verdict)) = ended else { return Ok((Halt::Stopped, None)) };
         let verdict = Verdict { mirroring, cutting, ..verdict };
-        let handed_out = candidates.iter().find(|candidate| candidate.name() == verdict.policy);
-        let handed_out = handed_out.expect("the verdict names a candidate");
-        write(&run.policy_path(), handed_out.policy_document())?;
+        write(&run.policy_path(), &policy)?;
         write_json(&run.folder().join(VERDICT), &verdict)?;
         run.log("finished")?;
         Ok((Halt::Finished, Some(verdict)))
     }
 
-    /// All that comes after it is settled how images are cut and mirrored: who competed, and what it came to. None where
+    /// All that comes after it is settled how images are cut and mirrored: the policy's file, and the verdict. None where
     /// someone stopped it.
     fn go_on(
         &self,
@@ -180,7 +178,7 @@ impl Find {
         run: &RunWriter,
         observer: &mut dyn FindObserver,
         stop: &AtomicBool,
-    ) -> Result<Option<(Vec<Arc<Candidate>>, Verdict)>, Error> {
+    ) -> Result<Option<(Vec<u8>, Verdict)>, Error> {
         let settings = self.selection_settings();
         let mut candidates = self.unlearned(&settings)?;
         let competition = self.competition(run, view, &settings);
@@ -225,7 +223,9 @@ impl Find {
         }
         let report = comparison.report(&proof, &settings, setup)?;
         let verdict = Verdict::new(selection, report, learned_nothing);
-        Ok(Some((candidates, verdict)))
+        let handed_out = candidates.iter().find(|candidate| candidate.name() == verdict.policy);
+        let handed_out = handed_out.expect("the verdict names a candidate");
+        Ok(Some((handed_out.policy_document().to_vec(), verdict)))
     }
 
     /// The search; whether its slopes were all noise.
