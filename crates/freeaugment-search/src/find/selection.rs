@@ -147,7 +147,7 @@ fn go_on<T: Clone>(left: &mut Vec<T>, count: usize, name: impl Fn(&T) -> &str) {
 }
 
 /// The best; or the simplest of those that so many images cannot tell from it.
-pub(super) fn simplest_of_the_best(
+fn simplest_of_the_best(
     standings: &[Standing],
     images: usize,
     simplicity: impl Fn(&str) -> Option<usize>,

@@ -11,11 +11,11 @@ use serde::{Deserialize, Serialize};
 use super::{Cut, View};
 use crate::compare::Candidate;
 use crate::error::Error;
-use crate::find::selection::simplest_of_the_best;
-use crate::find::{Find, FindObserver, RELATIVES, Standing};
+use crate::find::{Find, FindObserver, RELATIVES, Standing, score};
 use crate::run::RunWriter;
 
-/// A way to cut is worth what the better of these reaches with it: nothing else, and something mild.
+/// A way to cut is worth what these reach with it: nothing else, and something mild. One that is not usual has to be better
+/// for both: a classifier each is a noisy judge, and what is usual needs no words to anybody.
 pub(super) const JUDGES: [&str; 2] = ["standard", RELATIVES[0]];
 
 /// The ways to cut training images that were tried.
@@ -34,10 +34,34 @@ pub struct Cutting {
 pub struct WayToCut {
     /// The flags that ask for it; none for what is usual.
     pub flags: Option<String>,
-    /// Mean accuracy of the better judge.
+    /// Mean accuracy of the judges.
     pub accuracy: f64,
     /// Mean probability of the right class, by which it was chosen.
     pub probability: f64,
+}
+
+impl WayToCut {
+    fn new(cut: Cut, judges: &[Standing]) -> Self {
+        let mean = |of: fn(&Standing) -> f64| judges.iter().map(of).sum::<f64>() / judges.len() as f64;
+        Self {
+            flags: cut.flags(),
+            accuracy: mean(|judge| judge.accuracy),
+            probability: mean(Standing::score),
+        }
+    }
+}
+
+/// Which way is taken, by what all judges reached with each, the usual way first.
+fn best(judged: &[Vec<Standing>]) -> usize {
+    let usual = &judged[0];
+    // None where a judge does worse than as usual; else by how much they do better together.
+    let gain = |standings: &[Standing]| {
+        let gains = standings.iter().map(|judge| Some(judge.score() - score(usual, &judge.name)?));
+        let gains: Vec<f64> = gains.collect::<Option<_>>()?;
+        gains.iter().all(|gain| *gain > 0.0).then(|| gains.iter().sum::<f64>())
+    };
+    let gains = judged.iter().enumerate().filter_map(|(at, standings)| Some((at, gain(standings)?)));
+    gains.max_by(|a, b| a.1.total_cmp(&b.1)).map_or(0, |(at, _)| at)
 }
 
 impl Cutting {
@@ -87,7 +111,7 @@ impl Find {
             return Ok(Some((Cut::Usual, None)));
         }
         cuts.insert(0, Cut::Usual);
-        let mut best = Vec::new();
+        let mut judged = Vec::new();
         for &cut in &cuts {
             let view = View { cut, unmirrored };
             let find = self.viewed(view);
@@ -98,19 +122,10 @@ impl Find {
             let Some(standings) = competition.open(&judges, observer.trainings(), stop)? else {
                 return Ok(None);
             };
-            best.push(Standing { name: view.folder(), ..standings[0].clone() });
+            judged.push(standings);
         }
-        let names: Vec<String> = best.iter().map(|standing| standing.name.clone()).collect();
-        let place = |name: &str| names.iter().position(|known| known == name);
-        let tried = best.iter().zip(&cuts).map(|(standing, cut)| WayToCut {
-            flags: cut.flags(),
-            accuracy: standing.accuracy,
-            probability: standing.score(),
-        });
-        let tried = tried.collect();
-        best.sort_by(|a, b| b.score().total_cmp(&a.score()));
-        let chosen = simplest_of_the_best(&best, self.setups.selection.test.len(), place);
-        let chosen = place(&chosen).expect("it is one of them");
+        let tried = judged.iter().zip(&cuts).map(|(standings, cut)| WayToCut::new(*cut, standings)).collect();
+        let chosen = best(&judged);
         Ok(Some((cuts[chosen], Some(Cutting { tried, chosen }))))
     }
 }
@@ -119,10 +134,35 @@ impl Find {
 mod tests {
     use super::*;
 
+    /// What the two judges reached, the better one first as in any standings.
+    fn judges(standard: f64, mild: f64) -> Vec<Standing> {
+        let standing = |name: &str, accuracy| Standing {
+            name: name.to_owned(),
+            accuracy,
+            probability: Some(accuracy),
+            seeds: 1,
+        };
+        let mut standings = vec![standing(JUDGES[0], standard), standing(JUDGES[1], mild)];
+        standings.sort_by(|a, b| b.score().total_cmp(&a.score()));
+        standings
+    }
+
+    #[test]
+    fn another_cut_is_taken_where_both_judges_are_better_for_it() {
+        let usual = || judges(0.60, 0.62);
+        assert_eq!(best(&[usual(), judges(0.63, 0.65), judges(0.62, 0.64)]), 1);
+        assert_eq!(best(&[usual(), judges(0.62, 0.64), judges(0.66, 0.63)]), 2);
+        // One of the two is not enough, however much it gains.
+        assert_eq!(best(&[usual(), judges(0.59, 0.70), judges(0.70, 0.62)]), 0);
+        assert_eq!(best(&[usual()]), 0);
+    }
+
     #[test]
     fn what_is_chosen_is_told_with_its_flags() {
-        let tried = |cut: Cut, accuracy| WayToCut { flags: cut.flags(), accuracy, probability: accuracy };
-        let tried = vec![tried(Cut::Usual, 0.7), tried(Cut::Boxes(35), 0.75)];
+        let tried = vec![
+            WayToCut::new(Cut::Usual, &judges(0.7, 0.7)),
+            WayToCut::new(Cut::Boxes(35), &judges(0.7, 0.8)),
+        ];
         let cutting = Cutting { tried: tried.clone(), chosen: 1 };
         let text = cutting.to_string();
         assert!(text.contains("75.0 %") && text.contains("`--crop resized --smallest-box 0.35`"), "{text}");
