@@ -12,8 +12,9 @@ const WIDTH: f64 = 400.0;
 const TOP: f64 = 26.0;
 const ROW: f64 = 24.0;
 const LEFT: f64 = 116.0;
-/// Letters of a policy's name.
+/// Letters of a policy's name, and how wide one is.
 const NAME: usize = 17;
+const LETTER: f64 = 6.5;
 
 /// Paired differences to the baseline with their intervals, in points of a percent. None where nothing is compared.
 pub(crate) fn differences(id: &str, summary: &Summary) -> Option<Figure> {
@@ -88,8 +89,8 @@ pub(crate) struct Dots {
     pub(crate) points: Vec<(String, f64)>,
 }
 
-/// Rows of points under a title; `axis` says what they are. None without rows.
-pub(crate) fn dots(title: &str, axis: &str, rows: &[Dots]) -> Option<Svg> {
+/// Rows of points under a title; `axis` says what they are, and names are shortened to so many letters. None without rows.
+pub(crate) fn dots(title: &str, axis: &str, letters: usize, rows: &[Dots]) -> Option<Svg> {
     let half = |row: &Dots| row.interval.unwrap_or(0.0);
     let ends = rows.iter().flat_map(|row| [row.mean - half(row), row.mean + half(row)]);
     let (low, high) = extent(ends.chain(rows.iter().flat_map(|row| row.points.iter().map(|point| point.1))));
@@ -98,11 +99,14 @@ pub(crate) fn dots(title: &str, axis: &str, rows: &[Dots]) -> Option<Svg> {
     }
     // Numbers that are all the same want an axis too.
     let room = (0.06 * (high - low)).max(0.5);
-    let right = WIDTH - 52.0;
-    let across = Scale::new((low - room, high + room), (LEFT, right));
+    let longest = rows.iter().map(|row| row.name.chars().count()).max().unwrap_or(0).min(letters);
+    let more = LETTER * longest.saturating_sub(NAME) as f64;
+    let (left, width) = (LEFT + more, WIDTH + more);
+    let right = width - 52.0;
+    let across = Scale::new((low - room, high + room), (left, right));
     let bottom = TOP + ROW * rows.len() as f64;
     let words: Vec<String> = rows.iter().map(|row| format!("{} {:.2}", row.name, row.mean)).collect();
-    let mut svg = Svg::new(WIDTH, bottom + 34.0, &format!("{title}, {axis}: {}", words.join("; ")));
+    let mut svg = Svg::new(width, bottom + 34.0, &format!("{title}, {axis}: {}", words.join("; ")));
     svg.text((4.0, 14.0), "t", &shortened(title, 60));
     for tick in across.ticks(4) {
         svg.line((across.at(tick), TOP), (across.at(tick), bottom), "grid");
@@ -111,8 +115,8 @@ pub(crate) fn dots(title: &str, axis: &str, rows: &[Dots]) -> Option<Svg> {
     svg.text((right, bottom + 29.0), "e s", axis);
     for (at, row) in rows.iter().enumerate() {
         let y = TOP + ROW * (at as f64 + 0.5);
-        svg.text((LEFT - 6.0, y + 4.0), "e", &shortened(&row.name, NAME));
-        svg.line((LEFT, y), (right, y), "grid");
+        svg.text((left - 6.0, y + 4.0), "e", &shortened(&row.name, letters));
+        svg.line((left, y), (right, y), "grid");
         if let Some(interval) = row.interval {
             let (from, to) = (across.at(row.mean - interval), across.at(row.mean + interval));
             let title = format!("{}: {:.2} ± {interval:.2}", row.name, row.mean);
@@ -140,7 +144,7 @@ pub(crate) fn seeds(id: &str, summary: &Summary, images: &str) -> Option<Figure>
         }
         rows.push(Dots { name: row.name.clone(), mean: 100.0 * row.accuracy, interval: None, points });
     }
-    let svg = dots("Accuracy with each seed", &format!("accuracy on {images} images, %"), &rows)?;
+    let svg = dots("Accuracy with each seed", &format!("accuracy on {images} images, %"), NAME, &rows)?;
     Some(Figure {
         id: id.to_owned(),
         title: "Every classifier".to_owned(),

@@ -6,6 +6,9 @@ use freeaugment_search::{CollectedTable, Line, Shows, Source};
 use super::Figure;
 use super::forest::{Dots, dots};
 
+/// Letters of a row's name: rows of a table may differ in their last word.
+const NAME: usize = 44;
+
 /// None where nothing was measured: what is published alone is drawn elsewhere already.
 pub(crate) fn figure(table: &CollectedTable) -> Option<Figure> {
     let (axis, what) = match table.shows {
@@ -16,14 +19,14 @@ pub(crate) fn figure(table: &CollectedTable) -> Option<Figure> {
         let lines = table.lines.iter().filter(|line| line.source == source);
         lines.map(|line| row(line, line.value, line.interval)).collect()
     };
-    let measured = dots(&format!("{what}, measured here"), axis, &of(Source::Measured))?;
+    let measured = dots(&format!("{what}, measured here"), axis, NAME, &of(Source::Measured))?;
     let mut panels = vec![measured];
     if table.shows == Shows::Repetition {
         let repeated = |line: &Line| Some(Dots { points: Vec::new(), ..row(line, line.repetition?, None) });
         let rows: Vec<Dots> = table.lines.iter().filter_map(repeated).collect();
-        panels.extend(dots("Samples that use a transformation twice", "of a hundred samples", &rows));
+        panels.extend(dots("Samples that use a transformation twice", "of a hundred samples", NAME, &rows));
     }
-    panels.extend(dots(&format!("{what}, published"), axis, &of(Source::Published)));
+    panels.extend(dots(&format!("{what}, published"), axis, NAME, &of(Source::Published)));
     let mut csv = Csv::new(["row", "source", "value", "interval", "seeds", "repetition"]);
     for line in &table.lines {
         let source = if line.source == Source::Published { "published" } else { "measured" };
@@ -96,6 +99,16 @@ mod tests {
             assert!(text.contains(shown), "{shown}");
         }
         assert_eq!(figure.csv.as_str().lines().count(), 4);
+    }
+
+    #[test]
+    fn rows_that_differ_in_their_last_word_are_told_apart() {
+        let name = |types: &str| format!("application probabilities, Gumbel-{types}");
+        let lines = ["Softmax", "Sinkhorn"].map(|types| line(&name(types), Source::Measured, 97.0, None));
+        let text = figure(&table(lines.to_vec())).unwrap().panels[0].inline();
+        for types in ["Softmax", "Sinkhorn"] {
+            assert!(text.contains(&format!(">{}<", name(types))), "{text}");
+        }
     }
 
     #[test]
