@@ -1,6 +1,6 @@
 //! A comparison at a glance: differences to the baseline, and the accuracy with every seed.
 
-use freeaugment_search::{Row, Summary};
+use freeaugment_search::{Row, Summary, statistics};
 
 use super::Figure;
 use crate::axis::{Scale, extent, number};
@@ -50,7 +50,7 @@ pub(crate) fn differences(id: &str, summary: &Summary) -> Option<Figure> {
             Some(_) if value.abs() > half(row) => usize::from(*value < 0.0),
             _ => 6,
         };
-        let p = row.p.map(|p| format!(", p = {p:.3}")).unwrap_or_default();
+        let p = row.p.map(|p| format!(", {}", statistics::p_in_words(p))).unwrap_or_default();
         let text = format!(
             "{value:+.2}{}",
             row.difference_interval.map(|_| format!(" ± {:.2}", half(row))).unwrap_or_default()

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use freeaugment_base::duration;
-use freeaugment_search::{Candidate, Row, Run, Summary, Trial};
+use freeaugment_search::{Candidate, Row, Run, Summary, Trial, statistics};
 
 use crate::escape::escape;
 use crate::figure::training::Trained;
@@ -100,9 +100,7 @@ pub(crate) fn figures(page: &mut Page, prefix: &str, summary: &Summary, trials: 
                 row.name.clone(),
                 points(row.accuracy, row.interval).replace('+', ""),
                 row.difference.map(|value| points(value, row.difference_interval)).unwrap_or_default(),
-                row.p
-                    .map(|p| if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") })
-                    .unwrap_or_default(),
+                row.p.map(statistics::p_value).unwrap_or_default(),
                 row.seeds.len().to_string(),
                 format!("{:.2}", 100.0 * row.training_accuracy),
                 duration(row.seconds),

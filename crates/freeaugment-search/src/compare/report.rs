@@ -5,6 +5,7 @@ use std::fmt::{self, Write as _};
 use freeaugment_base::{Table, duration, percent};
 use serde::{Deserialize, Serialize};
 
+use super::statistics::p_value;
 use super::{Row, Summary, TrialResult};
 use crate::config::Settings;
 use crate::describe::preparation;
@@ -131,7 +132,7 @@ impl Report {
                     with_interval(&format!("{:+.2}", 100.0 * difference), row.difference_interval)
                 })
                 .unwrap_or_default(),
-            row.p.map(probability).unwrap_or_default(),
+            row.p.map(p_value).unwrap_or_default(),
             percent(row.training_accuracy),
             duration(row.seconds),
         ]
@@ -185,10 +186,6 @@ fn percent_number(share: f64) -> String {
 
 fn with_interval(value: &str, interval: Option<f64>) -> String {
     interval.map_or_else(|| value.to_owned(), |interval| format!("{value} ± {:.2}", 100.0 * interval))
-}
-
-fn probability(p: f64) -> String {
-    if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }
 }
 
 impl TrialResult {

@@ -33,6 +33,17 @@ pub fn paired_test(differences: &[f64]) -> Option<f64> {
     Some(2.0 * (1.0 - t_distribution((mean / error).abs(), count - 1.0)))
 }
 
+/// What [`paired_test`] finds, as tables have it: `0.004`, or `< 0.001`.
+pub fn p_value(p: f64) -> String {
+    if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }
+}
+
+/// The same in a sentence: `p = 0.004`, or `p < 0.001`.
+pub fn p_in_words(p: f64) -> String {
+    let value = p_value(p);
+    if value.starts_with('<') { format!("p {value}") } else { format!("p = {value}") }
+}
+
 fn variance(values: &[f64], mean: f64) -> f64 {
     values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (values.len() as f64 - 1.0)
 }
@@ -95,6 +106,12 @@ mod tests {
             let cauchy = 0.5 + t.atan() / std::f64::consts::PI;
             assert!((t_distribution(t, 1.0) - cauchy).abs() < 1e-12);
         }
+    }
+
+    #[test]
+    fn what_is_nearly_sure_is_not_told_as_nought() {
+        assert_eq!([0.0361, 0.0004].map(p_value), ["0.036", "< 0.001"]);
+        assert_eq!([0.0361, 0.0004].map(p_in_words), ["p = 0.036", "p < 0.001"]);
     }
 
     #[test]

@@ -115,7 +115,7 @@ impl fmt::Display for Verdict {
         {
             let interval =
                 found.interval.map(|interval| format!(" ± {:.1}", 100.0 * interval)).unwrap_or_default();
-            let p = found.p.map(|p| format!(", p = {p:.3}")).unwrap_or_default();
+            let p = found.p.map(|p| format!(", {}", statistics::p_in_words(p))).unwrap_or_default();
             write!(f, ": {:+.1}{interval} against {}{p}", 100.0 * found.value, default.name)?;
             let sure = found.p.is_some_and(|p| p < LEVEL);
             let words = match (sure, found.value > 0.0) {

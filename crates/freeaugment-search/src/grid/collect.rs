@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::manifest::{Cell, CellTask, Grid, GridRow, GridTable, PolicySource, Shows};
 use super::outcome::CellState;
-use crate::compare::statistics::mean;
+use crate::compare::statistics::{mean, p_value};
 use crate::compare::{Row, Summary, TrialResult};
 use crate::error::Error;
 use crate::run::{Run, write, write_json};
@@ -371,7 +371,7 @@ impl CollectedTable {
         };
         let difference =
             line.difference.map(|value| ranged(format!("{value:+.2}"), line.difference_interval));
-        let p = line.p.map(|p| if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") });
+        let p = line.p.map(p_value);
         let mut cells =
             vec![line.row.clone(), source.to_owned(), ranged(number(line.value), line.interval), seeds];
         match self.shows {
