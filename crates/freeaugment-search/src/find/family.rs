@@ -14,6 +14,7 @@ const NARROW: f64 = 0.6;
 const WIDE: f64 = 1.5;
 /// How far types are from uniform, where learned is 1.
 const BETWEEN: f32 = 0.5;
+const FURTHER: f32 = 2.0;
 /// Bounds stay this far from the ends of what is allowed, where their logits would have no end.
 const MARGIN: f64 = 0.005;
 
@@ -26,18 +27,20 @@ pub(crate) enum Variation {
     Narrower,
     Wider,
     Between,
+    Further,
     Broad,
 }
 
 impl Variation {
     /// All of them, the learned policy first.
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 8] = [
         Self::Learned,
         Self::Deeper,
         Self::Shallower,
         Self::Narrower,
         Self::Wider,
         Self::Between,
+        Self::Further,
         Self::Broad,
     ];
 
@@ -50,6 +53,7 @@ impl Variation {
             Self::Narrower => "learned-narrower",
             Self::Wider => "learned-wider",
             Self::Between => "learned-between",
+            Self::Further => "learned-further",
             Self::Broad => "learned-broad",
         }
     }
@@ -69,13 +73,15 @@ impl Variation {
             Self::Narrower => "with narrower ranges",
             Self::Wider => "with wider ranges",
             Self::Between => "with types half-way to uniform",
+            Self::Further => "with types twice as far from uniform",
             Self::Broad => "with turns and shifts beyond what the search allows",
         }
     }
 
     /// Whether two of them change the same thing, and so cannot be had together.
     fn excludes(self, other: Self) -> bool {
-        let same = [[Self::Deeper, Self::Shallower], [Self::Narrower, Self::Wider]];
+        let same =
+            [[Self::Deeper, Self::Shallower], [Self::Narrower, Self::Wider], [Self::Between, Self::Further]];
         self == other || same.iter().any(|pair| pair.contains(&self) && pair.contains(&other))
     }
 
@@ -134,7 +140,10 @@ impl Variation {
                     _ => second.iter_mut().for_each(|spread| *spread *= factor as f32),
                 }
             }
-            Self::Between => types.iter_mut().for_each(|logit| *logit *= BETWEEN),
+            Self::Between | Self::Further => {
+                let factor = if self == Self::Between { BETWEEN } else { FURTHER };
+                types.iter_mut().for_each(|logit| *logit *= factor);
+            }
             Self::Broad => config.transformations.iter_mut().for_each(broaden),
         }
         let parameters = Parameters::new(&config, depth, types, magnitudes)?;
@@ -223,6 +232,7 @@ mod tests {
         assert!((width(&of(Variation::Narrower)) / width(&learned) - NARROW as f32).abs() < 1e-3);
         assert!(width(&of(Variation::Wider)) > 1.2 * width(&learned));
         assert_eq!(of(Variation::Between).parameters().types()[0], 0.5);
+        assert_eq!(of(Variation::Further).parameters().types()[0], 2.0);
         let broad = of(Variation::Broad);
         let rotate = |policy: &Policy| {
             let at = |ranged: &RangedTransformation| ranged.transformation.name() == "Rotate";
@@ -275,6 +285,7 @@ mod tests {
         ];
         assert_eq!(of(known), Some([Variation::Deeper, Variation::Broad]));
         assert_eq!(of(&[("learned", 0.5), ("learned-deeper", 0.6), ("learned-shallower", 0.6)]), None);
+        assert_eq!(of(&[("learned", 0.5), ("learned-between", 0.6), ("learned-further", 0.6)]), None);
         assert_eq!(of(&[("learned-deeper", 0.6), ("learned-broad", 0.6)]), None);
         let both = Variation::Broad.of(&Variation::Deeper.of(&learned()).unwrap().unwrap()).unwrap().unwrap();
         assert_eq!(
@@ -287,5 +298,6 @@ mod tests {
     fn a_variation_that_changes_nothing_is_none() {
         let uniform = PolicyConfig { layers: 2, ..PolicyConfig::default() }.init().unwrap();
         assert_eq!(Variation::Between.of(&uniform).unwrap(), None);
+        assert_eq!(Variation::Further.of(&uniform).unwrap(), None);
     }
 }
