@@ -108,6 +108,10 @@ fn a_find_ends_with_a_policy_and_a_verdict_that_no_interruption_changes() {
     for part in parts.map(|part| part.unwrap().unwrap().settings().unwrap()) {
         assert_eq!((part.crop, part.smallest_box), (crop, smallest));
     }
+    // How many transformations images want is for whole trainings to say.
+    let learned = whole.search_of_find().unwrap().unwrap().policy().unwrap();
+    assert!(learned.config().frozen.depth);
+    assert!(learned.parameters().depth().iter().all(|logit| *logit == 0.0));
     // What is handed out can be trained under by anyone.
     Candidate::open(whole.folder().to_str().unwrap(), &settings()).unwrap();
 

@@ -172,6 +172,7 @@ impl Plan {
                 type_rate: stride * settings.type_rate,
                 magnitude_rate: stride * settings.magnitude_rate,
                 horizon: self.horizon,
+                frozen: with_depth(&settings.frozen),
                 epochs: self.warm_up_epochs
                     + (self.cycles * self.horizon).div_ceil(setups.of(stage).steps_per_epoch),
                 warm_up: true,
@@ -187,6 +188,14 @@ impl Plan {
             }
         }
     }
+}
+
+/// The groups that stay as they are in the search, and the depth with them. Within any horizon that is shorter than a training
+/// it pays to leave images alone, as it does at the end of one, so a search that learns the depth makes it shallow; how many
+/// transformations images want is decided by whole trainings.
+fn with_depth(frozen: &[String]) -> Vec<String> {
+    let depth = "depth".to_owned();
+    if frozen.contains(&depth) { frozen.to_vec() } else { [frozen, &[depth]].concat() }
 }
 
 /// Rounds of selection, the longest first. The better ones have more classifiers: what separates good policies is smaller
