@@ -142,7 +142,9 @@ impl Variation {
             }
             Self::Between | Self::Further => {
                 let factor = if self == Self::Between { BETWEEN } else { FURTHER };
-                types.iter_mut().for_each(|logit| *logit *= factor);
+                for logit in &mut types {
+                    *logit *= factor;
+                }
             }
             Self::Broad => config.transformations.iter_mut().for_each(broaden),
         }
