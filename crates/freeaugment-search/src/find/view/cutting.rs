@@ -73,13 +73,13 @@ impl Cutting {
 
 impl fmt::Display for Cutting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [usual, chosen] = [0, self.chosen].map(|at| percent(self.tried[at].accuracy));
+        let [usual, chosen] = [0, self.chosen].map(|at| percent(self.tried[at].probability));
         match self.flags() {
             None => write!(f, "these images are best cut as usual"),
             Some(flags) => write!(
                 f,
-                "these images are better cut in another way than usual ({chosen} of the validation images in place of {usual}), \
-                 so all of this was done so: do it in your training too (`{flags}`)"
+                "these images are better cut in another way than usual (on validation images the right class is given {chosen} \
+                 in place of {usual}), so all of this was done so: do it in your training too (`{flags}`)"
             ),
         }
     }
@@ -136,10 +136,10 @@ mod tests {
 
     /// What the two judges reached, the better one first as in any standings.
     fn judges(standard: f64, mild: f64) -> Vec<Standing> {
-        let standing = |name: &str, accuracy| Standing {
+        let standing = |name: &str, probability| Standing {
             name: name.to_owned(),
-            accuracy,
-            probability: Some(accuracy),
+            accuracy: 0.5,
+            probability: Some(probability),
             seeds: 1,
         };
         let mut standings = vec![standing(JUDGES[0], standard), standing(JUDGES[1], mild)];
@@ -165,7 +165,11 @@ mod tests {
         ];
         let cutting = Cutting { tried: tried.clone(), chosen: 1 };
         let text = cutting.to_string();
-        assert!(text.contains("75.0 %") && text.contains("`--crop resized --smallest-box 0.35`"), "{text}");
+        assert!(
+            text.contains("given 75.0 % in place of 70.0 %")
+                && text.contains("`--crop resized --smallest-box 0.35`"),
+            "{text}"
+        );
         assert_eq!(Cutting { tried, chosen: 0 }.flags(), None);
     }
 }
